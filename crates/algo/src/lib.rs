@@ -1,0 +1,2 @@
+//! Graph algorithms, one per file, generic over what they read.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! What `evergraph bench` measures.
+#![forbid(unsafe_code)]

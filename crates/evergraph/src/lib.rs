@@ -1,0 +1,2 @@
+//! Evergraph: a graph store for graphs that never stop changing.
+#![forbid(unsafe_code)]

@@ -1,0 +1,28 @@
+//! Graphs as algorithms see them: ids and keys, the read contract, a static reference graph, and
+//! the ways a graph comes into the process.
+//!
+//! Nothing here knows about storage engines. [`GraphView`] is the one seam: engines offer it,
+//! algorithms ask for no more than it.
+#![forbid(unsafe_code)]
+
+// What a graph is made of.
+pub mod id;
+pub mod key;
+pub mod weight;
+
+// What algorithms read.
+pub mod view;
+
+// The static reference graph.
+pub mod csr;
+pub mod edges;
+
+// Parallel building blocks.
+pub mod par;
+
+pub use csr::Csr;
+pub use edges::EdgeList;
+pub use id::{MAX_VERTICES, VertexId};
+pub use key::{Key, KeyRef, KeyTable};
+pub use view::GraphView;
+pub use weight::Weight;

@@ -1,0 +1,1 @@
+//! The database: transactions, versions, the live layout, snapshots.

@@ -1,0 +1,3 @@
+//! The developers' commands.
+#![forbid(unsafe_code)]
+fn main() {}
