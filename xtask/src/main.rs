@@ -1,3 +1,57 @@
-//! The developers' commands.
+//! The developers' commands, run as `cargo xtask COMMAND`.
+//!
+//! `check` asks whether a change may be merged, `test` whether it works, `tidy` is the part of
+//! `check` that knows the house rules no other tool knows.
 #![forbid(unsafe_code)]
-fn main() {}
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line talks to people"
+)]
+
+mod check;
+mod command;
+mod libtest;
+mod policy;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use command::{Outcome, Workspace};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  check             formatting, clippy, tidy, dependency policy, documentation
+  test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
+  tidy              the house rules of STYLE.md alone";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = Workspace::find().and_then(|workspace| run(&workspace, &args));
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one command; `false` means it ran and found something wrong.
+fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
+    match args {
+        ["check"] => Ok(check::run(workspace)),
+        ["test"] => test::run(workspace, &[]),
+        ["test", "--", filter @ ..] => test::run(workspace, filter),
+        ["tidy"] => tidy::run(workspace),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(true)
+        }
+        _ => Err(USAGE.into()),
+    }
+}

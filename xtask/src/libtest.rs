@@ -1,0 +1,277 @@
+//! Reads what `cargo test` prints, line by line, and adds up what happened.
+//!
+//! # What is read
+//! ```text
+//!      Running unittests src/lib.rs (target/debug/deps/name-0123)   a suite begins
+//!    Doc-tests evergraph                                            a suite begins
+//! test path::of::test ... FAILED                                    a failure, by name
+//! skipped: no folder EVERGRAPH_DATA/road                            a test had no data
+//! test result: ok. 5 passed; 0 failed; 1 ignored; ...               counts of the suite
+//! ```
+//! Doc-tests may print several results under one heading; they are added up.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Tests by what became of them. A test that found no data and said so counts as passed, for it
+/// did, and its line counts as skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    skipped: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+        self.skipped += other.skipped;
+    }
+
+    fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            passed,
+            failed,
+            ignored,
+            skipped,
+        } = self;
+        write!(
+            f,
+            "passed {passed}, failed {failed}, ignored {ignored}, skipped(no data) {skipped}"
+        )
+    }
+}
+
+#[derive(Debug)]
+struct Suite {
+    name: String,
+    counts: Counts,
+    /// Whether a result was printed; a suite that crashed printed none.
+    ended: bool,
+}
+
+/// What one or more runs of `cargo test` have printed so far.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    suites: Vec<Suite>,
+    failures: Vec<String>,
+    /// Suite names by the file name of the program that holds the tests.
+    names: BTreeMap<String, String>,
+}
+
+impl Report {
+    /// Says what the suite in the program of this file name is called from here on.
+    pub(crate) fn name_program(&mut self, file: String, name: String) {
+        self.names.insert(file, name);
+    }
+
+    /// Takes the next line of the output.
+    pub(crate) fn line(&mut self, line: &str) {
+        if let Some(rest) = line.strip_prefix("     Running ") {
+            self.begin_program(rest);
+        } else if let Some(name) = line.strip_prefix("   Doc-tests ") {
+            self.begin(format!("{name} (doc)"));
+        } else if let Some(result) = line.strip_prefix("test result: ") {
+            self.end(result);
+        } else if line.starts_with("skipped:") || line.contains(" ... skipped:") {
+            self.current().counts.skipped += 1;
+        } else if let Some(test) = failed_test(line) {
+            let suite = self.current().name.clone();
+            self.failures.push(format!("{suite}: {test}"));
+        }
+    }
+
+    /// Whether there is anything that did not go well.
+    pub(crate) fn has_failures(&self) -> bool {
+        self.total().failed > 0 || !self.failures.is_empty() || self.suites.iter().any(|s| !s.ended)
+    }
+
+    /// The sum over all suites.
+    pub(crate) fn total(&self) -> Counts {
+        self.suites
+            .iter()
+            .fold(Counts::default(), |mut sum, suite| {
+                sum.add(suite.counts);
+                sum
+            })
+    }
+
+    /// The total in the words that most test runners close with; what was left out for any reason
+    /// is one number.
+    pub(crate) fn closing_line(&self) -> String {
+        let Counts {
+            passed,
+            failed,
+            ignored,
+            skipped,
+        } = self.total();
+        format!(
+            "tests: {passed} passed, {failed} failed, {} skipped",
+            ignored + skipped
+        )
+    }
+
+    fn begin_program(&mut self, rest: &str) {
+        // The path is relative or not, as the build folder is: the file name, with its hash, is
+        // enough to tell programs apart.
+        let file = rest
+            .rsplit(['/', '\\'])
+            .next()
+            .and_then(|file| file.strip_suffix(')'));
+        let name = file.and_then(|file| self.names.get(file)).cloned();
+        self.begin(name.unwrap_or_else(|| rest.to_owned()));
+    }
+
+    fn begin(&mut self, name: String) {
+        self.suites.push(Suite {
+            name,
+            counts: Counts::default(),
+            ended: false,
+        });
+    }
+
+    fn end(&mut self, result: &str) {
+        let suite = self.current();
+        suite.ended = true;
+        suite.counts.add(Counts {
+            passed: number_before(result, " passed"),
+            failed: number_before(result, " failed"),
+            ignored: number_before(result, " ignored"),
+            skipped: 0,
+        });
+    }
+
+    fn current(&mut self) -> &mut Suite {
+        if self.suites.is_empty() {
+            self.begin("tests".to_owned());
+        }
+        self.suites
+            .last_mut()
+            .expect("one was added when there was none")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = || {
+            self.suites
+                .iter()
+                .filter(|suite| !suite.ended || !suite.counts.is_empty())
+        };
+        let width = shown().map(|suite| suite.name.len()).max().unwrap_or(0);
+        for suite in shown() {
+            let note = if suite.ended { "" } else { "  DID NOT FINISH" };
+            writeln!(f, "{:width$}  {}{note}", suite.name, suite.counts)?;
+        }
+        for failure in &self.failures {
+            writeln!(f, "failed: {failure}")?;
+        }
+        write!(f, "{:width$}  {}", "total", self.total())
+    }
+}
+
+fn failed_test(line: &str) -> Option<&str> {
+    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
+}
+
+/// The number that stands before `word`, or zero.
+fn number_before(text: &str, word: &str) -> u64 {
+    let end = text.find(word).unwrap_or(0);
+    let digits = text[..end].rsplit(' ').next().unwrap_or_default();
+    digits.parse().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(lines: &str) -> Report {
+        let mut report = Report::default();
+        report.name_program("a-1".to_owned(), "a (unit)".to_owned());
+        lines.lines().for_each(|line| report.line(line));
+        report
+    }
+
+    #[test]
+    fn counts_are_added_up_by_suite() {
+        let report = report(
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\
+             test x::y ... ok\n\
+             test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
+             \x20  Doc-tests a\n\
+             test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n\
+             test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+        );
+        assert!(!report.has_failures());
+        let text = report.to_string();
+        assert!(
+            text.contains("a (unit)  passed 5, failed 0, ignored 1"),
+            "{text}"
+        );
+        assert!(
+            text.contains("a (doc)   passed 5, failed 0, ignored 0"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("passed 10, failed 0, ignored 1, skipped(no data) 0"),
+            "{text}"
+        );
+        assert_eq!(
+            report.closing_line(),
+            "tests: 10 passed, 0 failed, 1 skipped"
+        );
+    }
+
+    #[test]
+    fn a_failure_is_counted_and_named() {
+        let report = report(
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\
+             test x::y ... FAILED\n\
+             test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+        );
+        assert!(report.has_failures());
+        assert!(
+            report.to_string().contains("failed: a (unit): x::y"),
+            "{report}"
+        );
+    }
+
+    #[test]
+    fn missing_data_is_counted_whether_it_was_captured_or_not() {
+        let report = report(
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\
+             skipped: no data\n\
+             test x ... skipped: no data\n\
+             this skipped: is not at the start of a line\n\
+             test result: ok. 2 passed; 0 failed; 0 ignored",
+        );
+        assert_eq!(
+            report.total(),
+            Counts {
+                passed: 2,
+                skipped: 2,
+                ..Counts::default()
+            }
+        );
+    }
+
+    #[test]
+    fn a_suite_that_crashed_is_a_failure() {
+        let report = report(
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\
+             \x20    Running tests/b.rs (target/debug/deps/b-2)\n\
+             test result: ok. 1 passed; 0 failed; 0 ignored",
+        );
+        assert!(report.has_failures());
+        assert!(report.to_string().contains("DID NOT FINISH"), "{report}");
+    }
+}

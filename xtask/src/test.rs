@@ -1,0 +1,159 @@
+//! `cargo xtask test`: every test of the workspace, then the models of the concurrent parts.
+//!
+//! The models are unit tests of the store whose names contain `loom_`. They are built with
+//! `--cfg loom`, which swaps the synchronisation types of the whole crate, so they have a build
+//! folder of their own and nothing else runs in it.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::command::{self, Outcome, Workspace};
+use crate::libtest::Report;
+
+/// The crate that has models, the word in their names, and where they are built.
+const MODEL_PACKAGE: &str = "evergraph-store";
+const MODEL_SOURCES: &str = "crates/store/src";
+const MODEL_PREFIX: &str = "loom_";
+const MODEL_TARGET: &str = "loom";
+
+/// Runs all tests whose name contains one of `filter`, or all; `true` when all passed.
+pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
+    // What the tests need from the machine; the script says what is missing and how to get it.
+    if !command::succeeds(workspace.command("bash").arg(".ci/prepare"))? {
+        return Ok(false);
+    }
+    let mut report = Report::default();
+    let mut passed = test(&mut report, "test", &["--workspace"], filter, |args| {
+        workspace.cargo(args.iter().copied())
+    })?;
+    if let Some(filter) = model_filter(workspace, filter)? {
+        let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
+        passed &= test(&mut report, "loom", &package, &filter, |args| {
+            model(workspace, args)
+        })?;
+    }
+    println!("\n{report}\n{}", report.closing_line());
+    Ok(passed && !report.has_failures())
+}
+
+/// Builds what `selection` names, runs it, and shows every line as it comes.
+fn test(
+    report: &mut Report,
+    title: &str,
+    selection: &[&str],
+    filter: &[&str],
+    cargo: impl Fn(&[&str]) -> Command,
+) -> Outcome<bool> {
+    println!("{title}: building ...");
+    let build = ["--no-run", "--message-format=json-render-diagnostics"];
+    match command::output(&mut cargo(&[&["test"], selection, &build].concat())) {
+        Ok(messages) => name_programs(report, &messages),
+        Err(error) => {
+            eprintln!("{title}: {error}");
+            return Ok(false);
+        }
+    }
+    println!("{title}: running ...");
+    // Captured output is shown, because a test without data says so there.
+    let args = [
+        &["test"],
+        selection,
+        &["--no-fail-fast", "--", "--show-output"],
+        filter,
+    ]
+    .concat();
+    let status = command::each_line(cargo(&args), |line| {
+        println!("{line}");
+        report.line(line);
+    })?;
+    Ok(status.success())
+}
+
+/// The same `cargo`, for the models: optimised, because they explore millions of schedules, but
+/// without the link-time optimisation that only measurements need.
+fn model(workspace: &Workspace, args: &[&str]) -> Command {
+    let mut command = workspace.cargo(args.iter().copied());
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    command
+        .env("CARGO_TARGET_DIR", Path::new(&target).join(MODEL_TARGET))
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
+    command
+}
+
+/// Which models to run: all without a filter, none while the store has none or the filter asks for
+/// something else.
+fn model_filter<'a>(workspace: &Workspace, filter: &[&'a str]) -> Outcome<Option<Vec<&'a str>>> {
+    if !filter.is_empty() {
+        let models = filter
+            .iter()
+            .copied()
+            .filter(|name| name.contains(MODEL_PREFIX));
+        let models: Vec<&str> = models.collect();
+        return Ok((!models.is_empty()).then_some(models));
+    }
+    let mut grep = workspace.command("git");
+    grep.args(["grep", "--quiet", "--untracked", "--extended-regexp"]);
+    grep.args([&format!("(fn|mod) {MODEL_PREFIX}"), "--", MODEL_SOURCES]);
+    Ok(command::succeeds(&mut grep)?.then_some(vec![MODEL_PREFIX]))
+}
+
+/// Reads cargo's build messages for the test programs and names each by its package and target:
+/// the line that cargo prints before running one names no package.
+fn name_programs(report: &mut Report, messages: &str) {
+    for message in messages.lines() {
+        if let Some((file, name)) = program(message) {
+            report.name_program(file, name);
+        }
+    }
+}
+
+fn program(message: &str) -> Option<(String, String)> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let file = Path::new(message["executable"].as_str()?)
+        .file_name()?
+        .to_str()?;
+    let manifest = message["manifest_path"].as_str()?;
+    let package = Path::new(manifest).parent()?.file_name()?.to_str()?;
+    let target = message["target"]["name"].as_str()?;
+    let kind = message["target"]["kind"][0].as_str()?;
+    let name = match kind {
+        "test" => format!("{package} tests/{target}"),
+        "lib" => format!("{package} (unit)"),
+        _ => format!("{package} {kind} {target} (unit)"),
+    };
+    Some((file.to_owned(), name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_program_is_named_by_package_and_target() {
+        let message = |kind: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"a/crates/store/Cargo.toml",
+                "target":{{"kind":["{kind}"],"name":"crash"}},"executable":"target/x-1"}}"#
+            )
+            .replace('\n', "")
+        };
+        let named = |kind| program(&message(kind)).map(|(_, name)| name);
+        assert_eq!(named("test").as_deref(), Some("store tests/crash"));
+        assert_eq!(named("lib").as_deref(), Some("store (unit)"));
+        assert_eq!(named("bin").as_deref(), Some("store bin crash (unit)"));
+    }
+
+    #[test]
+    fn a_message_without_a_program_is_passed_over() {
+        assert_eq!(
+            program(r#"{"reason":"build-finished","success":true}"#),
+            None
+        );
+        assert_eq!(program("not json"), None);
+    }
+}
