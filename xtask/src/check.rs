@@ -2,6 +2,7 @@
 //!
 //! All steps run, so that one round shows everything there is to mend.
 
+use std::path::Path;
 use std::time::Instant;
 
 use crate::command::{self, Outcome, Workspace};
@@ -60,7 +61,17 @@ fn clippy(workspace: &Workspace) -> Outcome<bool> {
     command::succeeds(&mut workspace.cargo(args))
 }
 
+/// Documents libraries and programs apart: `evergraph` is the name of one of each, and their pages
+/// would overwrite each other. What is built on the way is shared.
 fn doc(workspace: &Workspace) -> Outcome<bool> {
-    let mut doc = workspace.cargo(["doc", "--quiet", "--workspace", "--no-deps"]);
-    command::succeeds(doc.env("RUSTDOCFLAGS", "-Dwarnings"))
+    let target = workspace.target();
+    let doc = |targets, pages: &Path| {
+        let mut doc = workspace.cargo(["doc", "--quiet", "--workspace", "--no-deps", targets]);
+        doc.env("RUSTDOCFLAGS", "-Dwarnings")
+            .env("CARGO_BUILD_BUILD_DIR", &target);
+        command::succeeds(doc.env("CARGO_TARGET_DIR", pages))
+    };
+    let libraries = doc("--lib", &target)?;
+    let programs = doc("--bins", &target.join("programs"))?;
+    Ok(libraries && programs)
 }

@@ -66,6 +66,15 @@ pub(crate) struct Report {
     failures: Vec<String>,
     /// Suite names by the file name of the program that holds the tests.
     names: BTreeMap<String, String>,
+    /// Whether the lines that come repeat the names of tests that passed.
+    is_listing: bool,
+}
+
+/// Whether a line tells a person anything: lists of what passed do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Show {
+    Yes,
+    No,
 }
 
 impl Report {
@@ -75,7 +84,7 @@ impl Report {
     }
 
     /// Takes the next line of the output.
-    pub(crate) fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) -> Show {
         if let Some(rest) = line.strip_prefix("     Running ") {
             self.begin_program(rest);
         } else if let Some(name) = line.strip_prefix("   Doc-tests ") {
@@ -88,6 +97,11 @@ impl Report {
             let suite = self.current().name.clone();
             self.failures.push(format!("{suite}: {test}"));
         }
+        self.is_listing = match line {
+            "successes:" => true,
+            _ => self.is_listing && (line.is_empty() || line.starts_with("    ")),
+        };
+        if self.is_listing { Show::No } else { Show::Yes }
     }
 
     /// Whether there is anything that did not go well.
@@ -197,7 +211,9 @@ mod tests {
     fn report(lines: &str) -> Report {
         let mut report = Report::default();
         report.name_program("a-1".to_owned(), "a (unit)".to_owned());
-        lines.lines().for_each(|line| report.line(line));
+        for line in lines.lines() {
+            report.line(line);
+        }
         report
     }
 
@@ -262,6 +278,20 @@ mod tests {
                 ..Counts::default()
             }
         );
+    }
+
+    #[test]
+    fn lists_of_what_passed_are_not_shown() {
+        let mut report = Report::default();
+        let lines = "test a ... ok\n\nsuccesses:\n\n---- a stdout ----\nskipped: no data\n    x\n\n\n\
+                     successes:\n    a\n    b::c\n\ntest result: ok. 2 passed";
+        let shown: Vec<&str> = lines
+            .lines()
+            .filter(|line| report.line(line) == Show::Yes)
+            .collect();
+        let expected = "test a ... ok\n\n---- a stdout ----\nskipped: no data\n    x\n\n\n\
+                        test result: ok. 2 passed";
+        assert_eq!(shown.join("\n"), expected);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::command::{self, Outcome, Workspace};
-use crate::libtest::Report;
+use crate::libtest::{Report, Show};
 
 /// The crate that has models, the word in their names, and where they are built.
 const MODEL_PACKAGE: &str = "evergraph-store";
@@ -65,8 +65,9 @@ fn test(
     ]
     .concat();
     let status = command::each_line(cargo(&args), |line| {
-        println!("{line}");
-        report.line(line);
+        if report.line(line) == Show::Yes {
+            println!("{line}");
+        }
     })?;
     Ok(status.success())
 }
@@ -75,9 +76,8 @@ fn test(
 /// without the link-time optimisation that only measurements need.
 fn model(workspace: &Workspace, args: &[&str]) -> Command {
     let mut command = workspace.cargo(args.iter().copied());
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     command
-        .env("CARGO_TARGET_DIR", Path::new(&target).join(MODEL_TARGET))
+        .env("CARGO_TARGET_DIR", workspace.target().join(MODEL_TARGET))
         .env("RUSTFLAGS", "--cfg loom")
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
