@@ -13,8 +13,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Tests by what became of them. A test that found no data and said so counts as passed, for it
-/// did, and its line counts as skipped.
+/// Tests by what became of them. A test that found no data and said so has passed for `cargo test`;
+/// here it counts as skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     passed: u64,
@@ -51,12 +51,25 @@ impl fmt::Display for Counts {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Suite {
     name: String,
     counts: Counts,
+    /// Tests that have said since the last result that they had no data.
+    without_data: u64,
     /// Whether a result was printed; a suite that crashed printed none.
     ended: bool,
+}
+
+impl Suite {
+    /// A crash is a failure of whatever ran.
+    fn counts(&self) -> Counts {
+        let crashes = u64::from(!self.ended);
+        Counts {
+            failed: self.counts.failed + crashes,
+            ..self.counts
+        }
+    }
 }
 
 /// What one or more runs of `cargo test` have printed so far.
@@ -66,8 +79,21 @@ pub(crate) struct Report {
     failures: Vec<String>,
     /// Suite names by the file name of the program that holds the tests.
     names: BTreeMap<String, String>,
-    /// Whether the lines that come repeat the names of tests that passed.
-    is_listing: bool,
+    section: Section,
+}
+
+/// What the next lines are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Section {
+    /// Anything else.
+    #[default]
+    Running,
+    /// What one test that passed has printed, and whether it has said that it had no data.
+    Printed { without_data: bool },
+    /// Names of tests that passed.
+    Passed,
+    /// What tests that failed have printed.
+    Failed,
 }
 
 /// Whether a line tells a person anything: lists of what passed do not.
@@ -92,21 +118,22 @@ impl Report {
         } else if let Some(result) = line.strip_prefix("test result: ") {
             self.end(result);
         } else if line.starts_with("skipped:") || line.contains(" ... skipped:") {
-            self.current().counts.skipped += 1;
+            self.skip();
         } else if let Some(test) = failed_test(line) {
             let suite = self.current().name.clone();
             self.failures.push(format!("{suite}: {test}"));
         }
-        self.is_listing = match line {
-            "successes:" => true,
-            _ => self.is_listing && (line.is_empty() || line.starts_with("    ")),
-        };
-        if self.is_listing { Show::No } else { Show::Yes }
+        self.section = self.section.after(line);
+        if self.section == Section::Passed {
+            Show::No
+        } else {
+            Show::Yes
+        }
     }
 
     /// Whether there is anything that did not go well.
     pub(crate) fn has_failures(&self) -> bool {
-        self.total().failed > 0 || !self.failures.is_empty() || self.suites.iter().any(|s| !s.ended)
+        self.total().failed > 0 || !self.failures.is_empty()
     }
 
     /// The sum over all suites.
@@ -114,7 +141,7 @@ impl Report {
         self.suites
             .iter()
             .fold(Counts::default(), |mut sum, suite| {
-                sum.add(suite.counts);
+                sum.add(suite.counts());
                 sum
             })
     }
@@ -146,21 +173,32 @@ impl Report {
     }
 
     fn begin(&mut self, name: String) {
-        self.suites.push(Suite {
+        let suite = Suite {
             name,
-            counts: Counts::default(),
-            ended: false,
-        });
+            ..Suite::default()
+        };
+        self.suites.push(suite);
+    }
+
+    fn skip(&mut self) {
+        match &mut self.section {
+            // One test may miss several files, and a failure stays one.
+            Section::Printed { without_data: true } | Section::Failed => return,
+            Section::Printed { without_data } => *without_data = true,
+            Section::Running | Section::Passed => {}
+        }
+        self.current().without_data += 1;
     }
 
     fn end(&mut self, result: &str) {
         let suite = self.current();
         suite.ended = true;
+        let skipped = std::mem::take(&mut suite.without_data);
         suite.counts.add(Counts {
-            passed: number_before(result, " passed"),
+            passed: number_before(result, " passed").saturating_sub(skipped),
             failed: number_before(result, " failed"),
             ignored: number_before(result, " ignored"),
-            skipped: 0,
+            skipped,
         });
     }
 
@@ -174,17 +212,35 @@ impl Report {
     }
 }
 
+impl Section {
+    fn after(self, line: &str) -> Self {
+        match line {
+            "successes:" => Self::Passed,
+            "failures:" => Self::Failed,
+            _ if line.starts_with("test result: ") => Self::Running,
+            _ if self == Self::Failed => self,
+            _ if line.starts_with("---- ") => Self::Printed {
+                without_data: false,
+            },
+            _ if self == Self::Passed && !line.is_empty() && !line.starts_with("    ") => {
+                Self::Running
+            }
+            _ => self,
+        }
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = || {
             self.suites
                 .iter()
-                .filter(|suite| !suite.ended || !suite.counts.is_empty())
+                .filter(|suite| !suite.counts().is_empty())
         };
         let width = shown().map(|suite| suite.name.len()).max().unwrap_or(0);
         for suite in shown() {
             let note = if suite.ended { "" } else { "  DID NOT FINISH" };
-            writeln!(f, "{:width$}  {}{note}", suite.name, suite.counts)?;
+            writeln!(f, "{:width$}  {}{note}", suite.name, suite.counts())?;
         }
         for failure in &self.failures {
             writeln!(f, "failed: {failure}")?;
@@ -262,22 +318,24 @@ mod tests {
     }
 
     #[test]
-    fn missing_data_is_counted_whether_it_was_captured_or_not() {
+    fn a_test_without_data_is_skipped_once_whether_it_was_captured_or_not() {
         let report = report(
             "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\
-             skipped: no data\n\
-             test x ... skipped: no data\n\
+             skipped: written past the capture\n\
+             test x ... skipped: behind the name of the test\n\
              this skipped: is not at the start of a line\n\
-             test result: ok. 2 passed; 0 failed; 0 ignored",
+             successes:\n\n---- y stdout ----\nskipped: one file\nskipped: another\n\n\
+             ---- z stdout ----\nskipped: one file\n\nsuccesses:\n    x\n    y\n    z\n\n\
+             failures:\n\n---- f stdout ----\nskipped: and then it failed\n\n\
+             test result: FAILED. 9 passed; 1 failed; 0 ignored",
         );
-        assert_eq!(
-            report.total(),
-            Counts {
-                passed: 2,
-                skipped: 2,
-                ..Counts::default()
-            }
-        );
+        let expected = Counts {
+            passed: 5,
+            failed: 1,
+            skipped: 4,
+            ..Counts::default()
+        };
+        assert_eq!(report.total(), expected);
     }
 
     #[test]
@@ -303,5 +361,9 @@ mod tests {
         );
         assert!(report.has_failures());
         assert!(report.to_string().contains("DID NOT FINISH"), "{report}");
+        assert_eq!(
+            report.closing_line(),
+            "tests: 1 passed, 1 failed, 0 skipped"
+        );
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
         return Ok(false);
     }
     let mut report = Report::default();
-    let mut passed = test(&mut report, "test", &["--workspace"], filter, |args| {
+    let mut passed = test(&mut report, "unit", &["--workspace"], filter, |args| {
         workspace.cargo(args.iter().copied())
     })?;
     if let Some(filter) = model_filter(workspace, filter)? {
@@ -46,16 +46,16 @@ fn test(
     filter: &[&str],
     cargo: impl Fn(&[&str]) -> Command,
 ) -> Outcome<bool> {
-    println!("{title}: building ...");
+    println!("test: building {title} tests ...");
     let build = ["--no-run", "--message-format=json-render-diagnostics"];
     match command::output(&mut cargo(&[&["test"], selection, &build].concat())) {
-        Ok(messages) => name_programs(report, &messages),
+        Ok(messages) => name_programs(report, title, &messages),
         Err(error) => {
-            eprintln!("{title}: {error}");
+            eprintln!("test: {error}");
             return Ok(false);
         }
     }
-    println!("{title}: running ...");
+    println!("test: running {title} tests ...");
     // Captured output is shown, because a test without data says so there.
     let args = [
         &["test"],
@@ -104,15 +104,15 @@ fn model_filter<'a>(workspace: &Workspace, filter: &[&'a str]) -> Outcome<Option
 
 /// Reads cargo's build messages for the test programs and names each by its package and target:
 /// the line that cargo prints before running one names no package.
-fn name_programs(report: &mut Report, messages: &str) {
+fn name_programs(report: &mut Report, title: &str, messages: &str) {
     for message in messages.lines() {
-        if let Some((file, name)) = program(message) {
+        if let Some((file, name)) = program(message, title) {
             report.name_program(file, name);
         }
     }
 }
 
-fn program(message: &str) -> Option<(String, String)> {
+fn program(message: &str, title: &str) -> Option<(String, String)> {
     let message: Value = serde_json::from_str(message).ok()?;
     let file = Path::new(message["executable"].as_str()?)
         .file_name()?
@@ -123,8 +123,8 @@ fn program(message: &str) -> Option<(String, String)> {
     let kind = message["target"]["kind"][0].as_str()?;
     let name = match kind {
         "test" => format!("{package} tests/{target}"),
-        "lib" => format!("{package} (unit)"),
-        _ => format!("{package} {kind} {target} (unit)"),
+        "lib" => format!("{package} ({title})"),
+        _ => format!("{package} {kind} {target} ({title})"),
     };
     Some((file.to_owned(), name))
 }
@@ -142,7 +142,7 @@ mod tests {
             )
             .replace('\n', "")
         };
-        let named = |kind| program(&message(kind)).map(|(_, name)| name);
+        let named = |kind| program(&message(kind), "unit").map(|(_, name)| name);
         assert_eq!(named("test").as_deref(), Some("store tests/crash"));
         assert_eq!(named("lib").as_deref(), Some("store (unit)"));
         assert_eq!(named("bin").as_deref(), Some("store bin crash (unit)"));
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn a_message_without_a_program_is_passed_over() {
         assert_eq!(
-            program(r#"{"reason":"build-finished","success":true}"#),
+            program(r#"{"reason":"build-finished","success":true}"#, "unit"),
             None
         );
-        assert_eq!(program("not json"), None);
+        assert_eq!(program("not json", "unit"), None);
     }
 }
