@@ -136,8 +136,13 @@ impl Report {
         self.total().failed > 0 || !self.failures.is_empty()
     }
 
+    /// Whether nothing ran at all: a name that no test has, most likely.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.total().is_empty()
+    }
+
     /// The sum over all suites.
-    pub(crate) fn total(&self) -> Counts {
+    fn total(&self) -> Counts {
         self.suites
             .iter()
             .fold(Counts::default(), |mut sum, suite| {

@@ -217,7 +217,7 @@ impl Policy {
                 let users = users.join(", ");
                 let Package { name, version, .. } = package;
                 let reason = &ban.reason;
-                let message = format!("{name} {version} is banned ({reason}), used by {users}");
+                let message = format!("{name} {version} is banned ({reason}), named by {users}");
                 verdict.add(Level::Deny, message);
             }
         }
@@ -345,7 +345,7 @@ mod tests {
         let errors = judge(&packages).errors;
         assert_eq!(errors.len(), 1);
         assert!(
-            errors[0].ends_with("(unmaintained), used by ours"),
+            errors[0].ends_with("(unmaintained), named by ours"),
             "{errors:?}"
         );
     }

@@ -35,6 +35,9 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
         })?;
     }
     println!("\n{report}\n{}", report.closing_line());
+    if report.is_empty() {
+        return Err("no test ran".into());
+    }
     Ok(passed && !report.has_failures())
 }
 
