@@ -27,6 +27,14 @@ impl Measure {
         }
     }
 
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::FileLines => "split it by purpose",
+            Self::FunctionLines => "split it by step",
+            Self::Parameters => "pass what belongs together as one",
+        }
+    }
+
     const fn unit(self) -> &'static str {
         match self {
             Self::FileLines | Self::FunctionLines => "lines",
@@ -80,12 +88,12 @@ fn judge(sizes: &Sizes, ratchet: &[Exception]) -> Vec<Finding> {
         let exception = ratchet
             .iter()
             .find(|e| e.name == name && e.measure == *measure);
-        let (limit, unit) = (measure.limit(), measure.unit());
+        let (limit, unit, advice) = (measure.limit(), measure.unit(), measure.advice());
         let mut found = |message| findings.push(Finding::new(path, *line, message));
         match exception.map(|exception| exception.size) {
             None if *count > limit => {
                 found(format!(
-                    "{name} has {count} {unit}, more than {limit}: split it by step"
+                    "{name} has {count} {unit}, more than {limit}: {advice}"
                 ));
             }
             Some(known) if *count > known => {
