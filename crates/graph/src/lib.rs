@@ -23,6 +23,6 @@ pub mod par;
 pub use csr::Csr;
 pub use edges::EdgeList;
 pub use id::{MAX_VERTICES, VertexId};
-pub use key::{Key, KeyRef, KeyTable};
+pub use key::{Key, KeyKind, KeyRef, KeyTable};
 pub use view::GraphView;
 pub use weight::Weight;

@@ -1,1 +1,39 @@
 //! The database: transactions, versions, the live layout, snapshots.
+//!
+//! # A write's journey
+//!   [`Database::begin`] takes a lease on the newest version (`epoch/lease.rs`). The calls of a
+//!   [`Transaction`] are buffered (`txn/write_set.rs`). The commit folds them to one change per
+//!   vertex and edge, locks the groups they touch, checks, makes room, takes a version from the
+//!   clock (`epoch/clock.rs`) and appends to the deltas (`engine/fat_tree/write.rs`). A full
+//!   delta becomes runs (`merge.rs`); what writers leave behind is settled by the service thread.
+//! # A read's journey
+//!   [`Database::snapshot`] takes a lease. A point read pins (`raw/pin.rs`), finds the state of
+//!   its version (`raw/chain.rs`) and looks (`read.rs`). An algorithm takes a view
+//!   (`engine/fat_tree/view.rs`): every group is resolved once, then read like a static array.
+
+pub mod options;
+mod version;
+
+mod database;
+mod dictionary;
+mod error;
+mod service;
+
+mod txn;
+
+mod epoch;
+
+mod engine;
+
+mod view;
+
+mod raw;
+mod sync;
+
+pub use database::{Database, Stats};
+pub use engine::fat_tree::{FlatView, View};
+pub use error::{CommitError, Error, Subject};
+pub use options::{Directed, Options, Result, SelfLoops, Service, Tuning, Weights};
+pub use txn::Transaction;
+pub use version::Version;
+pub use view::{AnyView, Snapshot};

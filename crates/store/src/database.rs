@@ -1,0 +1,331 @@
+//! The database: what a program opens, and what all its parts share.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
+
+pub(crate) use crate::engine::Engine;
+
+use crate::dictionary::{Dictionary, NoId};
+use crate::engine::fat_tree::Idle;
+use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
+use crate::error::CommitError;
+use crate::options::{Options, Service, Weights, kind_in_words};
+use crate::service::ServiceThread;
+use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::view::{Lease, Snapshot};
+use crate::{Error, Result, Transaction, Version};
+
+/// A graph database. Cheap to clone: all clones are the same database, which lives until the last
+/// clone and the last snapshot are dropped.
+///
+/// ```
+/// use evergraph_store::Database;
+/// let db = Database::in_memory();
+/// let mut tx = db.begin()?;
+/// tx.add_vertex(1u64)?;
+/// tx.add_vertex(2u64)?;
+/// tx.add_edge(1u64, 2u64)?;
+/// tx.commit()?;
+/// assert!(db.snapshot()?.has_edge(1u64, 2u64)?);
+/// # Ok::<(), evergraph_store::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+    /// Stops the service thread with the last clone.
+    _service: Option<Arc<ServiceThread>>,
+}
+
+/// What the parts of a database share.
+pub(crate) struct Inner {
+    pub(crate) versions: Arc<Versions>,
+    pub(crate) engine: Engine,
+    pub(crate) dictionary: Dictionary,
+    pub(crate) options: Options,
+    /// Ids of vertices that were removed, or never came to be, with the version since when.
+    retired: Mutex<Vec<(VertexId, u64)>>,
+    /// The leases of snapshots, for those who want to end them.
+    snapshots: Mutex<Vec<Weak<Lease>>>,
+    /// What was visible when the service last looked.
+    looked_at: AtomicU64,
+}
+
+/// A tick of the coarse clock.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// What a database is doing.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// The newest version.
+    pub version: Version,
+    /// Vertices now.
+    pub vertices: u64,
+    /// Edges now, each counted once.
+    pub edges: u64,
+    /// Snapshots that are open.
+    pub snapshots: usize,
+    /// Transactions that are open.
+    pub transactions: usize,
+    /// The oldest version that somebody reads, and since when.
+    pub oldest: Option<(Version, Duration)>,
+    /// Groups of vertices with changes that are not settled yet.
+    pub groups_pending: usize,
+    /// Groups of vertices with old versions that somebody may still read.
+    pub groups_with_history: usize,
+}
+
+impl Database {
+    /// A directed database in memory, without weights, keys are numbers; see
+    /// [`Database::options`] for others.
+    pub fn in_memory() -> Self {
+        Self::options().in_memory()
+    }
+
+    /// How the database is to be made.
+    pub fn options() -> Options {
+        Options::default()
+    }
+
+    pub(crate) fn with_options(options: Options) -> Self {
+        let versions = Arc::new(Versions::new(0));
+        let inner = Arc::new(Inner {
+            engine: Engine::new(&versions, &options),
+            versions,
+            dictionary: Dictionary::new(options.keys, options.dense),
+            options,
+            retired: Mutex::new(Vec::new()),
+            snapshots: Mutex::new(Vec::new()),
+            looked_at: AtomicU64::new(0),
+        });
+        let service = match inner.options.service {
+            Service::Thread => Some(Arc::new(ServiceThread::start(Arc::clone(&inner)))),
+            Service::Manual => None,
+        };
+        Self { inner, _service: service }
+    }
+
+    /// Begins a transaction on the newest version.
+    #[inline]
+    pub fn begin(&self) -> Result<Transaction<'_>> {
+        let opened = self.inner.versions.leases.open(&self.inner.versions.clock, LeaseKind::Writer);
+        let (lease, snapshot) = opened.map_err(|_| Inner::no_free_lease())?;
+        Ok(Transaction::new(&self.inner, lease, snapshot))
+    }
+
+    /// Runs `work` in a transaction and commits it, again after a conflict, `retries` times at
+    /// most. An error of `work` rolls back and is passed on.
+    ///
+    /// ```
+    /// # use evergraph_store::Database;
+    /// let db = Database::in_memory();
+    /// let version = db.transaction(3, |tx| tx.add_vertex(7u64))?;
+    /// # assert_eq!(version.0, 1);
+    /// # Ok::<(), evergraph_store::Error>(())
+    /// ```
+    pub fn transaction(
+        &self,
+        retries: usize,
+        mut work: impl FnMut(&mut Transaction<'_>) -> Result<()>,
+    ) -> Result<Version> {
+        let mut left = retries;
+        loop {
+            let mut tx = self.begin()?;
+            work(&mut tx)?;
+            match tx.commit() {
+                Err(CommitError { error, .. }) if error.is_conflict() && left > 0 => left -= 1,
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Opens a snapshot of the newest version.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let versions = &self.inner.versions;
+        let opened = versions.leases.open(&versions.clock, LeaseKind::Snapshot);
+        let (slot, version) = opened.map_err(|_| Inner::no_free_lease())?;
+        let lease = Arc::new(Lease::new(Arc::clone(versions), slot, version));
+        self.inner.snapshots.lock().push(Arc::downgrade(&lease));
+        Ok(Snapshot::new(Arc::clone(&self.inner), lease))
+    }
+
+    /// Ends every snapshot that has been open for longer than `age`, to a tenth of a second:
+    /// whoever reads through one finishes, then it answers [`Error::SnapshotExpired`], and the
+    /// versions it kept can go. Returns how many it ended.
+    pub fn expire_snapshots(&self, age: Duration) -> usize {
+        let open: Vec<Arc<Lease>> = self.inner.open_snapshots();
+        let old = open.iter().filter(|lease| self.inner.age_of(lease.opened()) >= age);
+        old.map(|lease| lease.expire()).count()
+    }
+
+    /// The newest version: what a snapshot opened now would show.
+    #[inline]
+    pub fn version(&self) -> Version {
+        Version(self.inner.versions.clock.visible())
+    }
+
+    /// Whether edges have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.inner.engine.is_directed()
+    }
+
+    /// Whether edges carry a weight.
+    pub fn is_weighted(&self) -> bool {
+        self.inner.is_weighted()
+    }
+
+    /// What kind of keys vertices have.
+    pub fn key_kind(&self) -> KeyKind {
+        self.inner.dictionary.kind()
+    }
+
+    /// What the database is doing.
+    pub fn stats(&self) -> Stats {
+        let inner = &self.inner;
+        let leases = inner.versions.leases.list();
+        let count = |kind| leases.iter().filter(|(_, lease)| lease.kind == kind).count();
+        let oldest = leases.iter().map(|(_, lease)| lease).min_by_key(|lease| lease.version);
+        let with_age = |lease: &LeaseInfo| (Version(lease.version), inner.age_of(lease.opened));
+        Stats {
+            version: self.version(),
+            vertices: inner.engine.vertex_count(),
+            edges: inner.engine.edge_count(),
+            snapshots: count(LeaseKind::Snapshot),
+            transactions: count(LeaseKind::Writer),
+            oldest: oldest.map(with_age),
+            groups_pending: inner.engine.groups_pending(),
+            groups_with_history: inner.engine.groups_with_history(),
+        }
+    }
+
+    /// Does what the service thread does, once, now: settles the groups that were not changed
+    /// since the last call, drops versions that nobody reads, and gives ids of vertices that are
+    /// gone back. True if there was something to do and it may pay to call again.
+    pub fn service(&self) -> bool {
+        self.inner.service_round(|| true).is_busy()
+    }
+
+    /// Checks every invariant of the database, and that every edge stands in the lists of both
+    /// its ends. Nobody may write meanwhile. Errors say in words what is broken.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        self.inner.engine.check(self.inner.dictionary.bound())
+    }
+}
+
+/// What a round of the service did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    pub(crate) waiting: usize,
+    pub(crate) done: usize,
+}
+
+impl Round {
+    fn is_busy(self) -> bool {
+        self.waiting > 0
+    }
+}
+
+impl Inner {
+    pub(crate) fn no_free_lease() -> Error {
+        Error::TooManySnapshots { max: LEASES_MAX }
+    }
+
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.options.weights != Weights::None
+    }
+
+    /// How long ago a moment of the coarse clock was.
+    pub(crate) fn age_of(&self, opened: u64) -> Duration {
+        TICK * self.versions.leases.now().saturating_sub(opened) as u32
+    }
+
+    fn no_id(&self, key: KeyRef<'_>, why: NoId) -> Error {
+        let key = key.to_owned();
+        match why {
+            NoId::WrongKind => {
+                Error::WrongKeyKind { key, expected: kind_in_words(self.options.keys) }
+            }
+            NoId::Full => Error::TooManyVertices { key },
+        }
+    }
+
+    /// The id of a key, if it has one.
+    #[inline]
+    pub(crate) fn id(&self, key: KeyRef<'_>) -> Result<Option<VertexId>> {
+        self.dictionary.id(key).map_err(|why| self.no_id(key, why))
+    }
+
+    /// The id of a key that was added at some time.
+    #[inline]
+    pub(crate) fn given_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        self.id(key)?.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
+    }
+
+    /// The id of a key, given now if it had none.
+    pub(crate) fn id_or_new(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        self.dictionary.id_or_new(key).map_err(|why| self.no_id(key, why))
+    }
+
+    /// The id of a vertex that exists at `version`, if it does.
+    pub(crate) fn live_id(&self, key: KeyRef<'_>, version: u64) -> Result<Option<VertexId>> {
+        Ok(self.id(key)?.filter(|&id| self.engine.has_vertex(id, version)))
+    }
+
+    /// The id of a vertex that must exist at `version`.
+    pub(crate) fn known_id(&self, key: KeyRef<'_>, version: u64) -> Result<VertexId> {
+        let id = self.live_id(key, version)?;
+        id.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
+    }
+
+    /// The key of a vertex that somebody can see.
+    pub(crate) fn key_of(&self, id: VertexId) -> Key {
+        self.dictionary.key(id).unwrap_or(Key::Number(u64::from(id)))
+    }
+
+    /// Has ids given up once nobody can see their vertices; they do not exist since `version`.
+    pub(crate) fn retire_ids(&self, ids: impl Iterator<Item = VertexId>, version: u64) {
+        if self.dictionary.recycles() {
+            let mut ids = ids.map(|id| (id, version)).peekable();
+            if ids.peek().is_some() {
+                self.retired.lock().extend(ids);
+            }
+        }
+    }
+
+    fn open_snapshots(&self) -> Vec<Arc<Lease>> {
+        let mut snapshots = self.snapshots.lock();
+        snapshots.retain(|lease| lease.strong_count() > 0);
+        snapshots.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// One round of the service; `proceed` is asked before each piece of work.
+    pub(crate) fn service_round(&self, mut proceed: impl FnMut() -> bool) -> Round {
+        drop(self.open_snapshots());
+        let visible = self.versions.clock.visible();
+        let idle = Idle { since: self.looked_at.swap(visible, Ordering::Relaxed) };
+        let waiting = self.engine.groups_pending();
+        let done = if waiting > 0 { self.engine.settle(idle, &mut proceed) } else { 0 };
+        let history = self.engine.groups_with_history();
+        if proceed() {
+            self.engine.prune();
+            self.give_up_ids();
+        }
+        let dropped = history - self.engine.groups_with_history().min(history);
+        let left = self.engine.groups_pending() + self.engine.groups_with_history();
+        Round { waiting: left, done: done + dropped }
+    }
+
+    fn give_up_ids(&self) {
+        let mut retired = std::mem::take(&mut *self.retired.lock());
+        retired.retain(|&(id, version)| {
+            if self.versions.leases.need(0, version) || self.versions.clock.visible() < version {
+                return true;
+            }
+            self.engine.if_absent(id, || self.dictionary.release(id));
+            false
+        });
+        self.retired.lock().append(&mut retired);
+    }
+}

@@ -1,0 +1,241 @@
+//! From keys to dense ids and back.
+//!
+//! A key gets an id when a transaction first asks to add it, and keeps it; whether the vertex
+//! exists at a version is said by the group of the id, which is versioned. So the dictionary
+//! itself needs no versions.
+//!
+//! # Invariants
+//!   - K1 `ids` and `keys` say the same, seen under the latch of the group of the id.
+//!   - K2 An id is given up ([`Dictionary::release`]) only under that latch, when the vertex does
+//!     not exist and no lease is open at which it did. It may then get another key.
+//!   - K3 A commit that adds a vertex confirms, under that latch, that the id still has its key.
+
+use std::hash::{BuildHasher, Hash};
+
+use evergraph_graph::{Key, KeyKind, KeyRef, MAX_VERTICES, VertexId};
+use hashbrown::{DefaultHashBuilder, Equivalent, HashMap};
+
+use crate::sync::{AtomicU32, Mutex, Ordering, RwLock};
+
+/// Parts of a dictionary, each with a lock; a power of two.
+const SHARDS: usize = 64;
+
+/// The keys of a database.
+pub(crate) struct Dictionary {
+    names: Names,
+    /// Ids `>= bound` were never given out. Raised before the id is used; readers need no more
+    /// than a bound that covers the vertices of their version.
+    bound: AtomicU32,
+}
+
+enum Names {
+    /// The key is the id.
+    Dense,
+    Number(Table<u64>),
+    Text(Table<Box<str>>),
+}
+
+/// Why a key has no id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoId {
+    WrongKind,
+    Full,
+}
+
+impl Dictionary {
+    /// A dictionary in which the first `dense` ids are given out, if it is dense.
+    pub(crate) fn new(kind: KeyKind, dense: u32) -> Self {
+        let names = match kind {
+            KeyKind::Dense => Names::Dense,
+            KeyKind::Number => Names::Number(Table::new()),
+            KeyKind::Text => Names::Text(Table::new()),
+        };
+        Self { names, bound: AtomicU32::new(dense) }
+    }
+
+    pub(crate) fn kind(&self) -> KeyKind {
+        match self.names {
+            Names::Dense => KeyKind::Dense,
+            Names::Number(_) => KeyKind::Number,
+            Names::Text(_) => KeyKind::Text,
+        }
+    }
+
+    /// Every id is less than this.
+    #[inline]
+    pub(crate) fn bound(&self) -> u32 {
+        self.bound.load(Ordering::Acquire)
+    }
+
+    /// The id of a key, if it has one.
+    #[inline]
+    pub(crate) fn id(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, NoId> {
+        match (&self.names, key) {
+            (Names::Dense, KeyRef::Number(number)) => {
+                Ok((number < u64::from(self.bound())).then_some(number as VertexId))
+            }
+            (Names::Number(table), KeyRef::Number(number)) => Ok(table.id(&number)),
+            (Names::Text(table), KeyRef::Text(text)) => Ok(table.id(text)),
+            _ => Err(NoId::WrongKind),
+        }
+    }
+
+    /// The id of a key, given now if it had none.
+    pub(crate) fn id_or_new(&self, key: KeyRef<'_>) -> Result<VertexId, NoId> {
+        match (&self.names, key) {
+            (Names::Dense, KeyRef::Number(number)) => {
+                if number >= u64::from(MAX_VERTICES) {
+                    return Err(NoId::Full);
+                }
+                self.bound.fetch_max(number as u32 + 1, Ordering::AcqRel);
+                Ok(number as VertexId)
+            }
+            (Names::Number(table), KeyRef::Number(number)) => {
+                table.id_or_new(&number, || number, || self.new_id())
+            }
+            (Names::Text(table), KeyRef::Text(text)) => {
+                table.id_or_new(text, || text.into(), || self.new_id())
+            }
+            _ => Err(NoId::WrongKind),
+        }
+    }
+
+    fn new_id(&self) -> Option<VertexId> {
+        let next = self.bound.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bound| {
+            (bound < MAX_VERTICES).then_some(bound + 1)
+        });
+        next.ok()
+    }
+
+    /// The key of an id, if it has one.
+    pub(crate) fn key(&self, id: VertexId) -> Option<Key> {
+        match &self.names {
+            Names::Dense => Some(Key::Number(u64::from(id))),
+            Names::Number(table) => table.key(id).map(Key::Number),
+            Names::Text(table) => table.key(id).map(Key::Text),
+        }
+    }
+
+    /// Whether the id has this key (K3).
+    pub(crate) fn has_key(&self, id: VertexId, key: KeyRef<'_>) -> bool {
+        match (&self.names, key) {
+            (Names::Dense, KeyRef::Number(number)) => number == u64::from(id),
+            (Names::Number(table), KeyRef::Number(number)) => table.key(id) == Some(number),
+            (Names::Text(table), KeyRef::Text(text)) => table.key(id).as_deref() == Some(text),
+            _ => false,
+        }
+    }
+
+    /// Whether ids are given up at all.
+    pub(crate) fn recycles(&self) -> bool {
+        !matches!(self.names, Names::Dense)
+    }
+
+    /// Gives an id up (K2).
+    pub(crate) fn release(&self, id: VertexId) {
+        match &self.names {
+            Names::Dense => {}
+            Names::Number(table) => table.release(id),
+            Names::Text(table) => table.release(id),
+        }
+    }
+}
+
+/// Keys of one type and their ids.
+struct Table<K> {
+    hasher: DefaultHashBuilder,
+    ids: Box<[RwLock<HashMap<K, VertexId>>]>,
+    /// The key of `id` is `keys[id % SHARDS][id / SHARDS]`.
+    keys: Box<[RwLock<Vec<Option<K>>>]>,
+    free: Mutex<Vec<VertexId>>,
+}
+
+impl<K: Clone + Eq + Hash> Table<K> {
+    fn new() -> Self {
+        Self {
+            hasher: DefaultHashBuilder::default(),
+            ids: (0..SHARDS).map(|_| RwLock::new(HashMap::default())).collect(),
+            keys: (0..SHARDS).map(|_| RwLock::new(Vec::new())).collect(),
+            free: Mutex::new(Vec::new()),
+        }
+    }
+
+    #[inline]
+    fn shard<Q: Hash + ?Sized>(&self, key: &Q) -> &RwLock<HashMap<K, VertexId>> {
+        // The map inside uses the low and the highest bits of its own hash.
+        &self.ids[self.hasher.hash_one(key) as usize >> 32 & (SHARDS - 1)]
+    }
+
+    #[inline]
+    fn id<Q: Equivalent<K> + Hash + ?Sized>(&self, key: &Q) -> Option<VertexId> {
+        self.shard(key).read().get(key).copied()
+    }
+
+    fn id_or_new<Q: Equivalent<K> + Hash + ?Sized>(
+        &self,
+        key: &Q,
+        own: impl FnOnce() -> K,
+        new_id: impl FnOnce() -> Option<VertexId>,
+    ) -> Result<VertexId, NoId> {
+        if let Some(id) = self.id(key) {
+            return Ok(id);
+        }
+        let mut ids = self.shard(key).write();
+        if let Some(&id) = ids.get(key) {
+            return Ok(id);
+        }
+        let freed = self.free.lock().pop();
+        let id = freed.or_else(new_id).ok_or(NoId::Full)?;
+        let key = own();
+        let (shard, at) = (id as usize % SHARDS, id as usize / SHARDS);
+        let mut keys = self.keys[shard].write();
+        if keys.len() <= at {
+            keys.resize(at + 1, None);
+        }
+        keys[at] = Some(key.clone());
+        ids.insert(key, id);
+        Ok(id)
+    }
+
+    fn key(&self, id: VertexId) -> Option<K> {
+        self.keys[id as usize % SHARDS].read().get(id as usize / SHARDS).cloned().flatten()
+    }
+
+    fn release(&self, id: VertexId) {
+        let taken = self.keys[id as usize % SHARDS]
+            .write()
+            .get_mut(id as usize / SHARDS)
+            .and_then(Option::take);
+        let Some(key) = taken else { return };
+        self.shard(&key).write().remove(&key);
+        self.free.lock().push(id);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_keeps_its_id_until_it_is_released() {
+        let dictionary = Dictionary::new(KeyKind::Text, 0);
+        let id = |key: &'static str| dictionary.id_or_new(key.into());
+        assert_eq!((id("a"), id("b"), id("a")), (Ok(0), Ok(1), Ok(0)));
+        assert_eq!(dictionary.key(1), Some(Key::Text("b".into())));
+        dictionary.release(0);
+        assert_eq!(dictionary.id("a".into()), Ok(None));
+        assert!(!dictionary.has_key(0, "a".into()));
+        assert_eq!((id("c"), id("a"), dictionary.bound()), (Ok(0), Ok(2), 3));
+    }
+
+    #[test]
+    fn a_dense_key_is_its_id() {
+        let dictionary = Dictionary::new(KeyKind::Dense, 10);
+        assert_eq!(dictionary.id(9u64.into()), Ok(Some(9)));
+        assert_eq!(dictionary.id(10u64.into()), Ok(None));
+        assert_eq!(dictionary.id_or_new(12u64.into()), Ok(12));
+        assert_eq!(dictionary.bound(), 13);
+        assert_eq!(dictionary.id_or_new(u64::MAX.into()), Err(NoId::Full));
+        assert_eq!(dictionary.id("a".into()), Err(NoId::WrongKind));
+    }
+}

@@ -1,0 +1,118 @@
+//! The live layout for each kind of payload, behind one type.
+//!
+//! Which one it is is decided once per call, never per edge.
+
+use std::sync::Arc;
+
+use evergraph_graph::VertexId;
+
+use super::fat_tree::{EdgeChange, FatTree, Idle, ListAt, Refusal, Side, VertexChange};
+use crate::epoch::Versions;
+use crate::options::{Options, Weights};
+
+/// The engine of a database.
+pub(crate) enum Engine {
+    Plain(Arc<FatTree<()>>),
+    F32(Arc<FatTree<f32>>),
+    F64(Arc<FatTree<f64>>),
+}
+
+/// Runs an expression on the engine, whatever its payload.
+macro_rules! with_tree {
+    ($engine:expr, |$tree:ident| $body:expr) => {
+        match $engine {
+            Engine::Plain($tree) => $body,
+            Engine::F32($tree) => $body,
+            Engine::F64($tree) => $body,
+        }
+    };
+}
+
+impl Engine {
+    pub(crate) fn new(versions: &Arc<Versions>, options: &Options) -> Self {
+        fn tree<W: evergraph_graph::Weight>(
+            versions: &Arc<Versions>,
+            options: &Options,
+        ) -> Arc<FatTree<W>> {
+            let Options { directed, dense, tuning, .. } = *options;
+            Arc::new(FatTree::new(Arc::clone(versions), directed, dense, tuning))
+        }
+        match options.weights {
+            Weights::None => Self::Plain(tree(versions, options)),
+            Weights::F32 => Self::F32(tree(versions, options)),
+            Weights::F64 => Self::F64(tree(versions, options)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn commit(
+        &self,
+        vertices: &[VertexChange],
+        edges: &[EdgeChange],
+        snapshot: u64,
+        confirm: impl Fn(VertexId) -> bool,
+    ) -> Result<u64, Refusal> {
+        with_tree!(self, |tree| tree.commit(vertices, edges, snapshot, confirm))
+    }
+
+    #[inline]
+    pub(crate) fn has_vertex(&self, v: VertexId, version: u64) -> bool {
+        with_tree!(self, |tree| tree.has_vertex(v, version))
+    }
+
+    /// The weight of an edge, if it exists; 1 if edges carry none.
+    #[inline]
+    pub(crate) fn edge(&self, source: VertexId, target: VertexId, version: u64) -> Option<f64> {
+        use evergraph_graph::Weight;
+        with_tree!(self, |tree| tree.edge(source, target, version).map(Weight::to_f64))
+    }
+
+    pub(crate) fn degree(&self, side: Side, v: VertexId, version: u64) -> u32 {
+        with_tree!(self, |tree| tree.degree(side, v, version))
+    }
+
+    /// The neighbours of a vertex with the weights of the edges, ascending.
+    pub(crate) fn list(&self, side: Side, v: VertexId, version: u64) -> Vec<(VertexId, f64)> {
+        fn pairs<W: evergraph_graph::Weight>(list: ListAt<W>) -> Vec<(VertexId, f64)> {
+            list.ids.into_iter().zip(list.weights.into_iter().map(W::to_f64)).collect()
+        }
+        with_tree!(self, |tree| pairs(tree.list(side, v, version)))
+    }
+
+    /// Runs `f` while nobody can add the vertex, if it does not exist now.
+    pub(crate) fn if_absent(&self, v: VertexId, f: impl FnOnce()) {
+        with_tree!(self, |tree| tree.if_absent(v, f));
+    }
+
+    pub(crate) fn is_directed(&self) -> bool {
+        with_tree!(self, |tree| tree.is_directed())
+    }
+
+    pub(crate) fn edge_count(&self) -> u64 {
+        with_tree!(self, |tree| tree.edge_count())
+    }
+
+    pub(crate) fn vertex_count(&self) -> u64 {
+        with_tree!(self, |tree| tree.vertex_count())
+    }
+
+    pub(crate) fn groups_pending(&self) -> usize {
+        with_tree!(self, |tree| tree.groups_pending())
+    }
+
+    pub(crate) fn groups_with_history(&self) -> usize {
+        with_tree!(self, |tree| tree.groups_with_history())
+    }
+
+    pub(crate) fn settle(&self, idle: Idle, proceed: impl FnMut() -> bool) -> usize {
+        with_tree!(self, |tree| tree.settle(idle, proceed))
+    }
+
+    pub(crate) fn prune(&self) {
+        with_tree!(self, |tree| tree.prune());
+    }
+
+    pub(crate) fn check(&self, bound: u32) -> Result<(), String> {
+        with_tree!(self, |tree| tree.check(bound))
+    }
+}

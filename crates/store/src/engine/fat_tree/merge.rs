@@ -1,0 +1,249 @@
+//! Deltas become runs; hubs leave their group, are packed again, and come back.
+//!
+//! # Invariants
+//!   - M1 Only changes up to a version that is visible are folded in, and the retention test of
+//!     the old base comes after: so no snapshot that opens later can need the old base.
+//!   - M2 Everything here happens before a commit takes its version, or outside of commits.
+//!   - M3 A base of a version that folded nothing in replaces its predecessor from the next
+//!     version on (`from` of `raw/chain.rs`).
+//! # Checked by
+//!   tests/model.rs with tiny sizes; `check.rs`.
+
+use std::sync::Arc;
+
+use evergraph_graph::Weight;
+
+use super::base::{Base, GROUP, Op, Runs};
+use super::fold::{Folded, fold};
+use super::hub::{CutAs, Hub};
+use super::{Address, FatTree};
+use crate::raw::Locked;
+
+/// A full segment is cut into pieces that are full to two thirds.
+const PIECE_SHARE: (usize, usize) = (2, 3);
+/// A hub whose segments are full to less than one part in so many is packed again.
+const SPARSE_SHARE: u64 = 4;
+
+impl<W: Weight> FatTree<W> {
+    /// Gives the delta of a group room for `rows` more rows.
+    pub(crate) fn make_room(
+        &self,
+        address: Address,
+        locked: &mut Locked<'_, Base<W>>,
+        rows: usize,
+    ) {
+        if locked.head().is_none() {
+            let base = Base::new(Runs::empty(self.untouched(address.group).runs.live), 0);
+            locked.install((0, 0), base, &*self.versions, &self.versions.pins);
+        }
+        while !self.has_room(locked, rows) {
+            self.merge_group(address, locked, self.versions.clock.visible(), rows);
+        }
+        self.queue_pending(address);
+    }
+
+    /// Whether the newest base has room, making its delta if it has none.
+    fn has_room(&self, locked: &Locked<'_, Base<W>>, rows: usize) -> bool {
+        let Some(head) = locked.head() else {
+            return false;
+        };
+        if self.versions.clock.visible() - head.version > 2 * AGE_MAX {
+            return false;
+        }
+        if head.value.room() < rows {
+            let usual = self.tuning.delta_rows(head.value.runs.ids.len());
+            // An old delta that is full stays full: a new base is needed.
+            return head.value.make_delta(usual.max(rows));
+        }
+        true
+    }
+
+    /// Gives the segment of a hub that holds `id` room for `rows` more rows. The caller holds the
+    /// latch of the group.
+    pub(crate) fn make_segment_room(
+        &self,
+        address: Address,
+        hub: &Hub<W>,
+        (id, rows): (u32, usize),
+    ) {
+        loop {
+            let index = hub.with_segments(|segments| segments.index(id));
+            let ready =
+                hub.with_segments(|segments| self.has_room(&segments.cells()[index].lock(), rows));
+            if ready {
+                return;
+            }
+            self.merge_segment(address, hub, index, self.versions.clock.visible(), rows);
+        }
+    }
+
+    /// Puts a base in place that has every change up to `limit` in its runs, and room for `rows`
+    /// more if changes are carried over. `limit` is visible, or the version of a lease.
+    pub(crate) fn merge_group(
+        &self,
+        address: Address,
+        locked: &mut Locked<'_, Base<W>>,
+        limit: u64,
+        rows: usize,
+    ) {
+        let Some(head) = locked.at(limit) else { return };
+        let since = head.version;
+        let mut folded = fold_fresh(head.value, limit);
+        let mut hubs: Vec<_> =
+            head.value.hubs().map(|(local, hub)| (local, Arc::clone(hub))).collect();
+        self.return_small_hubs(&mut hubs, &mut folded, limit);
+        self.extract_hubs(address, &mut hubs, &mut folded, rows);
+        let version = folded.version;
+        let base = self.base_of(folded, hubs, rows);
+        let from = if version == since { limit + 1 } else { version };
+        locked.install((version, from), base, &*self.versions, &self.versions.pins);
+        if locked.has_history() {
+            self.queue_history(address);
+        }
+    }
+
+    fn base_of(&self, folded: Folded<W>, hubs: Vec<(u8, Arc<Hub<W>>)>, rows: usize) -> Base<W> {
+        let runs = Runs {
+            ends: folded.ends.map(|end| u16::try_from(end).expect("hubs were extracted")),
+            ids: folded.ids.into_boxed_slice(),
+            weights: folded.weights.into_boxed_slice(),
+            live: folded.live,
+            hubs: hubs.iter().fold(0, |mask, (local, _)| mask | 1 << local),
+            hub_list: hubs.into_iter().map(|(_, hub)| hub).collect(),
+        };
+        let entries = runs.ids.len();
+        let base = Base::new(runs, folded.version);
+        if !folded.carried.is_empty() {
+            base.make_delta(folded.carried.len() + rows.max(self.tuning.delta_rows(entries)));
+            for (op, version) in &folded.carried {
+                base.append(op, *version);
+            }
+        }
+        base
+    }
+
+    /// Takes vertices with long runs out of a group that is too large, the longest first.
+    fn extract_hubs(
+        &self,
+        address: Address,
+        hubs: &mut Vec<(u8, Arc<Hub<W>>)>,
+        folded: &mut Folded<W>,
+        rows: usize,
+    ) {
+        let length = |folded: &Folded<W>, local| folded.span(local).len();
+        while folded.ids.len() > self.tuning.group_entries_max {
+            let longest = (0..GROUP as u8).max_by_key(|&local| length(folded, local));
+            let local = longest.expect("a group has vertices");
+            if length(folded, local) < self.tuning.hub_entries_min {
+                return;
+            }
+            let (ids, weights) = folded.cut_out(local);
+            let size = (folded.version, self.piece_entries());
+            let hub = Arc::new(Hub::new(&ids, &weights, size, &self.versions));
+            let is_of_hub = |op: &Op<W>| op.local == local && op.id != super::base::VERTEX;
+            let carried = std::mem::take(&mut folded.carried);
+            let (of_hub, others) = carried.into_iter().partition(|(op, _)| is_of_hub(op));
+            folded.carried = others;
+            self.append_carried(address, &hub, of_hub, rows);
+            let at = hubs.partition_point(|&(other, _)| other < local);
+            hubs.insert(at, (local, hub));
+        }
+    }
+
+    /// Gives a new hub the changes to it that are not visible yet.
+    fn append_carried(
+        &self,
+        address: Address,
+        hub: &Hub<W>,
+        carried: Vec<(Op<W>, u64)>,
+        rows: usize,
+    ) {
+        let count = carried.len();
+        for (op, version) in carried {
+            self.make_segment_room(address, hub, (op.id, count + rows));
+            hub.append(&op, version, op.entries_added());
+        }
+    }
+
+    /// Takes hubs that became small back into the group, and packs those again whose segments
+    /// became sparse.
+    fn return_small_hubs(
+        &self,
+        hubs: &mut Vec<(u8, Arc<Hub<W>>)>,
+        folded: &mut Folded<W>,
+        limit: u64,
+    ) {
+        hubs.retain_mut(|(local, hub)| {
+            let small = self.is_small(hub);
+            if !(small || self.is_sparse(hub)) || hub.newest() > limit {
+                return true;
+            }
+            let (ids, weights) = hub.collect_now();
+            folded.version = folded.version.max(hub.newest());
+            if small {
+                folded.put_in(*local, &ids, &weights);
+            } else {
+                let size = (folded.version, self.piece_entries());
+                *hub = Arc::new(Hub::new(&ids, &weights, size, &self.versions));
+            }
+            !small
+        });
+    }
+
+    fn is_small(&self, hub: &Hub<W>) -> bool {
+        hub.entries() < self.tuning.hub_entries_min as u64 / 2
+    }
+
+    fn is_sparse(&self, hub: &Hub<W>) -> bool {
+        let cells = hub.with_segments(|segments| segments.cells().len() as u64);
+        cells > 1
+            && hub.entries() * SPARSE_SHARE < cells * self.tuning.segment_entries_max as u64 / 2
+    }
+
+    /// Whether a hub should be looked at by the next merge of its group.
+    pub(crate) fn wants_group_merge(&self, hub: &Hub<W>) -> bool {
+        hub.newest() <= self.versions.clock.visible() && (self.is_small(hub) || self.is_sparse(hub))
+    }
+
+    fn piece_entries(&self) -> usize {
+        (self.tuning.segment_entries_max * PIECE_SHARE.0 / PIECE_SHARE.1).max(1)
+    }
+
+    /// Folds the changes up to `limit` into the newest state of a segment of a hub, and cuts it
+    /// if it became too long. The caller holds the latch of the group.
+    pub(crate) fn merge_segment(
+        &self,
+        address: Address,
+        hub: &Hub<W>,
+        index: usize,
+        limit: u64,
+        rows: usize,
+    ) {
+        let (since, folded) = hub.with_segments(|segments| {
+            let cell = segments.cells()[index].lock();
+            let head = cell.head().expect("a cell is made with a state");
+            assert!(head.version <= limit, "only the newest state of a segment is cut (H2)");
+            (head.version, fold_fresh(head.value, limit))
+        });
+        let whole = folded.ids.len() <= self.tuning.segment_entries_max;
+        let entries = if whole { folded.ids.len() } else { self.piece_entries() };
+        let from = if folded.version == since { limit + 1 } else { folded.version };
+        let room = rows.max(self.tuning.delta_rows(entries));
+        if hub.replace(index, folded, &CutAs { from, entries, room }, &self.versions) {
+            self.queue_history(address);
+        }
+    }
+}
+
+/// Versions between a base and the newest row it can stamp; a base that is older is renewed.
+const AGE_MAX: u64 = u32::MAX as u64 / 4;
+
+/// Folds, and calls the result of `limit` if its last change is so old that stamps run out:
+/// nothing changed between the two.
+fn fold_fresh<W: Weight>(base: &Base<W>, limit: u64) -> Folded<W> {
+    let mut folded = fold(base, limit);
+    if limit.saturating_sub(folded.version) > AGE_MAX {
+        folded.version = limit;
+    }
+    folded
+}

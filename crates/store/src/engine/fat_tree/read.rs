@@ -1,0 +1,175 @@
+//! One vertex or edge at one version: the point path.
+//!
+//! A reader pins, finds the state of its version, and looks at the run if nothing is pending for
+//! the vertex; else it takes the pending rows in as it goes. No latch is taken.
+
+use evergraph_graph::{VertexId, Weight};
+
+use super::base::{Base, Kind, VERTEX, group_of, local_of, local_of_tag};
+use super::hub::SegmentAt;
+use super::{FatTree, Side};
+use crate::raw::Pin;
+
+/// The neighbours of a vertex at one version, with the pending rows taken in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ListAt<W> {
+    pub(crate) ids: Vec<VertexId>,
+    pub(crate) weights: Vec<W>,
+}
+
+impl<W: Weight> ListAt<W> {
+    /// The neighbours in one segment of a hub at `version`.
+    pub(super) fn of_segment(base: &Base<W>, version: u64) -> Self {
+        let mut list = Self { ids: Vec::new(), weights: Vec::new() };
+        append_run(&mut list, base, 0, version);
+        list
+    }
+}
+
+impl<W: Weight> FatTree<W> {
+    /// Whether a vertex exists at `version`.
+    pub(crate) fn has_vertex(&self, v: VertexId, version: u64) -> bool {
+        let pin = self.versions.pins.pin();
+        self.base_at(Side::Out, v, version, &pin).live_at(local_of(v), version)
+    }
+
+    /// The weight of an edge at `version`, if there is one.
+    #[inline]
+    pub(crate) fn edge(&self, source: VertexId, target: VertexId, version: u64) -> Option<W> {
+        let pin = self.versions.pins.pin();
+        let base = self.base_at(Side::Out, source, version, &pin);
+        match base.hub(local_of(source)) {
+            Some(hub) => hub.edge_at(target, version, &pin),
+            None => base.edge_at(local_of(source), target, version),
+        }
+    }
+
+    /// How many neighbours a vertex has at `version`. A hub is counted segment by segment.
+    pub(crate) fn degree(&self, side: Side, v: VertexId, version: u64) -> u32 {
+        let pin = self.versions.pins.pin();
+        let base = self.base_at(side, v, version, &pin);
+        let Some(hub) = base.hub(local_of(v)) else {
+            return length_at(base, local_of(v), version);
+        };
+        let length = |segment: SegmentAt<'_, W>| match segment.upper {
+            Some(upper) if reaches(segment.base, upper) => {
+                let mut list = ListAt::default();
+                append_segment(&mut list, &segment, version);
+                list.ids.len() as u32
+            }
+            _ => length_at(segment.base, 0, version),
+        };
+        hub.segments_at(version, &pin).into_iter().map(length).sum()
+    }
+
+    /// The neighbours of a vertex at `version`, ascending.
+    pub(crate) fn list(&self, side: Side, v: VertexId, version: u64) -> ListAt<W> {
+        let pin = self.versions.pins.pin();
+        let base = self.base_at(side, v, version, &pin);
+        let mut list = ListAt::default();
+        match base.hub(local_of(v)) {
+            Some(hub) => {
+                for segment in hub.segments_at(version, &pin) {
+                    append_segment(&mut list, &segment, version);
+                }
+            }
+            None => append_run(&mut list, base, local_of(v), version),
+        }
+        list
+    }
+
+    #[inline]
+    fn base_at<'a>(
+        &'a self,
+        side: Side,
+        v: VertexId,
+        version: u64,
+        pin: &'a Pin<'_>,
+    ) -> &'a Base<W> {
+        let group = group_of(v);
+        self.directory(side)
+            .get(group)
+            .and_then(|slot| slot.chain.at(version, pin))
+            .map_or_else(|| self.untouched(group), |placed| placed.value)
+    }
+}
+
+/// Whether a segment still holds entries from `upper` on.
+fn reaches<W: Weight>(base: &Base<W>, upper: VertexId) -> bool {
+    base.runs.ids.last().is_some_and(|&id| id >= upper)
+        || base.rows().is_some_and(|rows| rows.ids.iter().any(|&id| id >= upper))
+}
+
+/// The length of a list at `version`.
+fn length_at<W: Weight>(base: &Base<W>, local: u8, version: u64) -> u32 {
+    let length = base.span(local).len();
+    if !base.is_dirty(local) {
+        return length as u32;
+    }
+    let Some(rows) = base.rows() else {
+        return length as u32;
+    };
+    let limit = base.stamp_at(version);
+    let pending = rows.tags.iter().zip(rows.stamps).zip(rows.ids);
+    let change: i64 = pending
+        .filter(|&((&tag, &stamp), &id)| {
+            local_of_tag(tag) == local && stamp <= limit && id != VERTEX
+        })
+        .map(|((&tag, _), _)| match Kind::of(tag) {
+            Kind::Add => 1,
+            Kind::Set => 0,
+            Kind::Remove => -1,
+        })
+        .sum();
+    (length as u64).wrapping_add_signed(change) as u32
+}
+
+fn append_segment<W: Weight>(list: &mut ListAt<W>, segment: &SegmentAt<'_, W>, version: u64) {
+    let start = list.ids.len();
+    append_run(list, segment.base, 0, version);
+    if let Some(upper) = segment.upper {
+        let end = start + list.ids[start..].partition_point(|&id| id < upper);
+        list.ids.truncate(end);
+        list.weights.truncate(end);
+    }
+}
+
+/// Appends the list of a local vertex at `version`: its run, with the pending rows taken in.
+fn append_run<W: Weight>(list: &mut ListAt<W>, base: &Base<W>, local: u8, version: u64) {
+    let (run, weights) = (base.run(local), base.run_weights(local));
+    let pending = if base.is_dirty(local) { pending_at(base, local, version) } else { Vec::new() };
+    let mut copied = 0;
+    for (id, kind, weight) in pending {
+        let end = copied + run[copied..].partition_point(|&other| other < id);
+        list.ids.extend_from_slice(&run[copied..end]);
+        list.weights.extend_from_slice(&weights[copied..end]);
+        copied = end + usize::from(run.get(end) == Some(&id));
+        if kind != Kind::Remove {
+            list.ids.push(id);
+            list.weights.push(weight);
+        }
+    }
+    list.ids.extend_from_slice(&run[copied..]);
+    list.weights.extend_from_slice(&weights[copied..]);
+}
+
+/// The last row of each neighbour that a reader at `version` takes in, by neighbour.
+fn pending_at<W: Weight>(base: &Base<W>, local: u8, version: u64) -> Vec<(VertexId, Kind, W)> {
+    let Some(rows) = base.rows() else {
+        return Vec::new();
+    };
+    let limit = base.stamp_at(version);
+    let taken = |&i: &usize| {
+        local_of_tag(rows.tags[i]) == local && rows.stamps[i] <= limit && rows.ids[i] != VERTEX
+    };
+    let mut pending: Vec<_> = (0..rows.len())
+        .filter(taken)
+        .map(|i| (rows.ids[i], Kind::of(rows.tags[i]), rows.weights[i]))
+        .collect();
+    // Stable, so that of equal ids the last one is the newest.
+    pending.sort_by_key(|&(id, ..)| id);
+    pending.reverse();
+    pending.dedup_by_key(|&mut (id, ..)| id);
+    pending.reverse();
+    pending
+}

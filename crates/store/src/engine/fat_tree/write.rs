@@ -1,0 +1,477 @@
+//! A commit: a checked set of changes becomes one version.
+//!
+//! # Steps
+//!   1. Lock every group that is touched, in address order: no two commits wait for each other.
+//!   2. Check every change: both ends exist, the edge is there or is not, and nobody changed it
+//!      since the snapshot of the transaction (first updater wins). A refusal changes nothing.
+//!   3. Make room: full deltas are merged now, before the version is taken (M2 of `merge.rs`).
+//!   4. Take the version; append. Nothing can fail any more.
+//!   5. Unlock; complete the version; merge what a large batch left too long.
+//! # Invariants
+//!   - I6 All entries of a change carry one version: no half of an edge is ever visible.
+//!   - W1 Every change that needs a vertex locks a group that knows whether it exists, so an edge
+//!     never dangles.
+//! # Checked by
+//!   tests/model.rs, tests/concurrent.rs.
+
+use evergraph_graph::{VertexId, Weight};
+use smallvec::SmallVec;
+
+use super::base::{Base, Kind, Op, VERTEX, group_of, local_of};
+use super::{Address, FatTree, Side};
+use crate::raw::Locked;
+use crate::sync::Ordering;
+
+/// Groups, lists and rows of a small transaction: these many stay off the heap.
+const INLINE: usize = 4;
+/// A delta with this many times its usual rows is merged right after the commit.
+const OVERLONG: usize = 2;
+
+/// What an edge change does in the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// The edge is checked and stays as it is.
+    None,
+    /// The edge is put in.
+    Add(f64),
+    /// The edge gets another weight.
+    Set(f64),
+    /// The edge is taken out.
+    Remove,
+}
+
+/// Which ends of an edge must exist before the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) source: bool,
+    pub(crate) target: bool,
+}
+
+/// All that a transaction does to one edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct EdgeChange {
+    pub(crate) source: VertexId,
+    pub(crate) target: VertexId,
+    /// Whether the edge must be there before.
+    pub(crate) expected: bool,
+    pub(crate) effect: Effect,
+    pub(crate) needs: Ends,
+    /// Which operation of the transaction asked for it first.
+    pub(crate) operation: usize,
+}
+
+/// All that a transaction does to one vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VertexChange {
+    pub(crate) vertex: VertexId,
+    /// Whether the vertex must be there before.
+    pub(crate) expected: bool,
+    /// Whether it is there afterwards.
+    pub(crate) present: bool,
+    /// Whether its edges must be those of the snapshot: it was removed on the way.
+    pub(crate) removed: bool,
+    pub(crate) operation: usize,
+}
+
+/// Why a commit was refused, with the operation that asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    UnknownVertex {
+        vertex: VertexId,
+        operation: usize,
+    },
+    DuplicateVertex {
+        vertex: VertexId,
+        operation: usize,
+    },
+    DuplicateEdge {
+        source: VertexId,
+        target: VertexId,
+        operation: usize,
+    },
+    MissingEdge {
+        source: VertexId,
+        target: VertexId,
+        operation: usize,
+    },
+    /// Somebody else changed it after the transaction began.
+    VertexConflict {
+        vertex: VertexId,
+        operation: usize,
+    },
+    EdgeConflict {
+        source: VertexId,
+        target: VertexId,
+        operation: usize,
+    },
+}
+
+/// A row for the list of one group.
+#[derive(Clone, Copy)]
+struct Entry<W> {
+    address: Address,
+    op: Op<W>,
+}
+
+/// The groups of one commit, locked.
+struct Groups<'t, W> {
+    addresses: SmallVec<[Address; INLINE]>,
+    locked: SmallVec<[Locked<'t, Base<W>>; INLINE]>,
+}
+
+impl<'t, W> Groups<'t, W> {
+    fn index(&self, address: Address) -> usize {
+        self.addresses.binary_search(&address).expect("every group that is touched was locked")
+    }
+
+    fn get(&self, address: Address) -> &Locked<'t, Base<W>> {
+        &self.locked[self.index(address)]
+    }
+}
+
+impl<W: Weight> FatTree<W> {
+    /// Makes the changes at one new version, which is visible on return; or none of them.
+    ///
+    /// There is at most one change per vertex and per edge (an undirected one in either
+    /// direction). `snapshot` is what the transaction read; its lease is still open. `confirm` is
+    /// asked, under the latch, whether a vertex that is added still has its key.
+    pub(crate) fn commit(
+        &self,
+        vertices: &[VertexChange],
+        edges: &[EdgeChange],
+        snapshot: u64,
+        confirm: impl Fn(VertexId) -> bool,
+    ) -> Result<u64, Refusal> {
+        let mut groups = self.lock(vertices, edges);
+        for change in vertices {
+            self.check_vertex(&groups, change, snapshot)?;
+            if change.present && !confirm(change.vertex) {
+                let VertexChange { vertex, operation, .. } = *change;
+                return Err(Refusal::VertexConflict { vertex, operation });
+            }
+        }
+        for change in edges {
+            self.check_edge(&groups, change, snapshot)?;
+        }
+        let entries = self.entries(vertices, edges);
+        let overlong = self.make_all_room(&mut groups, &entries);
+        let ticket = self.versions.clock.take();
+        let version = ticket.version();
+        for entry in &entries {
+            append(groups.get(entry.address), &entry.op, version);
+        }
+        self.count(vertices, edges);
+        drop(groups);
+        ticket.complete();
+        for address in overlong {
+            self.settle_group(address);
+        }
+        Ok(version)
+    }
+
+    /// Runs `f` while nobody can add the vertex, if it does not exist now.
+    pub(crate) fn if_absent(&self, v: VertexId, f: impl FnOnce()) {
+        let locked = self.slot(Self::address(Side::Out, v)).chain.lock();
+        if !self.is_live(&locked, v) {
+            f();
+        }
+    }
+
+    #[inline]
+    fn address(side: Side, v: VertexId) -> Address {
+        Address { side, group: group_of(v) }
+    }
+
+    /// Where an edge stands in the list of its target.
+    #[inline]
+    pub(super) fn target_side(&self) -> Side {
+        if self.is_directed() { Side::In } else { Side::Out }
+    }
+
+    /// Step 1.
+    fn lock(&self, vertices: &[VertexChange], edges: &[EdgeChange]) -> Groups<'_, W> {
+        let mut addresses = SmallVec::with_capacity(2 * (vertices.len() + edges.len()));
+        for change in vertices {
+            addresses.extend(self.sides().map(|side| Self::address(side, change.vertex)));
+        }
+        for change in edges {
+            addresses.push(Self::address(Side::Out, change.source));
+            addresses.push(Self::address(self.target_side(), change.target));
+        }
+        addresses.sort_unstable();
+        addresses.dedup();
+        let locked = addresses.iter().map(|&address| self.slot(address).chain.lock()).collect();
+        Groups { addresses, locked }
+    }
+
+    /// Step 2 for a vertex.
+    fn check_vertex(
+        &self,
+        groups: &Groups<'_, W>,
+        change: &VertexChange,
+        snapshot: u64,
+    ) -> Result<(), Refusal> {
+        let VertexChange { vertex, operation, .. } = *change;
+        for side in self.sides() {
+            let locked = groups.get(Self::address(side, vertex));
+            let changed = states_after(locked, snapshot).any(|state| {
+                if change.removed {
+                    let hub = state.hub(local_of(vertex));
+                    state.touched_after(snapshot, local_of(vertex))
+                        || hub.is_some_and(|hub| hub.newest() > snapshot)
+                } else {
+                    state.changed_after(snapshot, local_of(vertex), VERTEX)
+                }
+            });
+            if changed {
+                return Err(Refusal::VertexConflict { vertex, operation });
+            }
+        }
+        let live = self.is_live(groups.get(Self::address(Side::Out, vertex)), vertex);
+        match (change.expected, live) {
+            (true, false) => Err(Refusal::UnknownVertex { vertex, operation }),
+            (false, true) => Err(Refusal::DuplicateVertex { vertex, operation }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Step 2 for an edge. One of its two lists is enough (both say the same, I6).
+    fn check_edge(
+        &self,
+        groups: &Groups<'_, W>,
+        change: &EdgeChange,
+        snapshot: u64,
+    ) -> Result<(), Refusal> {
+        let EdgeChange { source, target, operation, .. } = *change;
+        let out = groups.get(Self::address(Side::Out, source));
+        if change.needs.source {
+            self.check_end(out, source, operation, snapshot)?;
+        }
+        if change.needs.target {
+            let end = groups.get(Self::address(self.target_side(), target));
+            self.check_end(end, target, operation, snapshot)?;
+        }
+        if edge_changed_after(out, snapshot, source, target) {
+            return Err(Refusal::EdgeConflict { source, target, operation });
+        }
+        match (change.expected, edge_now(out, source, target).is_some()) {
+            (true, false) => Err(Refusal::MissingEdge { source, target, operation }),
+            (false, true) => Err(Refusal::DuplicateEdge { source, target, operation }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_end(
+        &self,
+        locked: &Locked<'_, Base<W>>,
+        vertex: VertexId,
+        operation: usize,
+        snapshot: u64,
+    ) -> Result<(), Refusal> {
+        if self.is_live(locked, vertex) {
+            return Ok(());
+        }
+        let changed = |state: &Base<W>| state.changed_after(snapshot, local_of(vertex), VERTEX);
+        if states_after(locked, snapshot).any(changed) {
+            return Err(Refusal::VertexConflict { vertex, operation });
+        }
+        Err(Refusal::UnknownVertex { vertex, operation })
+    }
+
+    fn is_live(&self, locked: &Locked<'_, Base<W>>, v: VertexId) -> bool {
+        let head = locked.head().map_or_else(|| self.untouched(group_of(v)), |head| head.value);
+        head.live_at(local_of(v), u64::MAX)
+    }
+
+    /// The rows that the changes become, group by group.
+    fn entries(
+        &self,
+        vertices: &[VertexChange],
+        edges: &[EdgeChange],
+    ) -> SmallVec<[Entry<W>; INLINE]> {
+        let mut entries: SmallVec<[Entry<W>; INLINE]> =
+            SmallVec::with_capacity(2 * (vertices.len() + edges.len()));
+        for change in vertices.iter().filter(|change| change.expected != change.present) {
+            let kind = if change.present { Kind::Add } else { Kind::Remove };
+            let weight = W::default();
+            let op = Op { local: local_of(change.vertex), id: VERTEX, kind, weight };
+            for side in self.sides() {
+                entries.push(Entry { address: Self::address(side, change.vertex), op });
+            }
+        }
+        for change in edges {
+            let (kind, weight) = match change.effect {
+                Effect::None => continue,
+                Effect::Add(weight) => (Kind::Add, weight),
+                Effect::Set(weight) => (Kind::Set, weight),
+                Effect::Remove => (Kind::Remove, 0.0),
+            };
+            let mut push = |side, owner, id| {
+                let op = Op { local: local_of(owner), id, kind, weight: W::from_f64(weight) };
+                entries.push(Entry { address: Self::address(side, owner), op });
+            };
+            push(Side::Out, change.source, change.target);
+            if self.is_directed() || change.source != change.target {
+                push(self.target_side(), change.target, change.source);
+            }
+        }
+        if entries.len() > 2 {
+            entries.sort_unstable_by_key(|entry| (entry.address, entry.op.local, entry.op.id));
+        }
+        entries
+    }
+
+    /// Step 3; the groups whose deltas will be too long.
+    fn make_all_room(
+        &self,
+        groups: &mut Groups<'_, W>,
+        entries: &[Entry<W>],
+    ) -> SmallVec<[Address; INLINE]> {
+        let mut overlong = SmallVec::new();
+        for of_group in entries.chunk_by(|a, b| a.address == b.address) {
+            let address = of_group[0].address;
+            let index = groups.index(address);
+            let locked = &mut groups.locked[index];
+            self.merge_for_hubs(address, locked, of_group);
+            let inline = of_group.iter().filter(|entry| !is_of_hub(locked, &entry.op)).count();
+            self.make_room(address, locked, inline);
+            self.make_hub_room(address, locked, of_group);
+            if of_group.len() > OVERLONG * self.tuning.delta_max {
+                overlong.push(address);
+            }
+        }
+        overlong
+    }
+
+    /// Merges the group if a hub that is about to be written should change its form.
+    fn merge_for_hubs(
+        &self,
+        address: Address,
+        locked: &mut Locked<'_, Base<W>>,
+        entries: &[Entry<W>],
+    ) {
+        let wants = locked.head().is_some_and(|head| {
+            head.value.runs.hubs != 0
+                && entries.iter().any(|entry| {
+                    let hub = head.value.hub(entry.op.local);
+                    hub.is_some_and(|hub| self.wants_group_merge(hub))
+                })
+        });
+        if wants {
+            self.merge_group(address, locked, self.versions.clock.visible(), entries.len());
+        }
+    }
+
+    fn make_hub_room(&self, address: Address, locked: &Locked<'_, Base<W>>, entries: &[Entry<W>]) {
+        let Some(head) = locked.head().filter(|head| head.value.runs.hubs != 0) else {
+            return;
+        };
+        let mut of_hubs = entries.iter().filter(|entry| is_of_hub(locked, &entry.op)).peekable();
+        while let Some(first) = of_hubs.next() {
+            let hub = head.value.hub(first.op.local).expect("only entries of hubs are left");
+            // Entries are sorted: those of one segment are neighbours.
+            let upper = hub.with_segments(|segments| {
+                segments.fences().get(segments.index(first.op.id) + 1).copied()
+            });
+            let mut rows = 1;
+            while of_hubs.peek().is_some_and(|next| {
+                next.op.local == first.op.local && upper.is_none_or(|upper| next.op.id < upper)
+            }) {
+                of_hubs.next();
+                rows += 1;
+            }
+            self.make_segment_room(address, hub, (first.op.id, rows));
+            // A cut may have moved some of them to new segments: those need room as well.
+            let pieces = hub.with_segments(|segments| {
+                let fences = segments.fences();
+                let from = segments.index(first.op.id) + 1;
+                let to = upper
+                    .map_or(fences.len(), |upper| fences.partition_point(|&fence| fence < upper));
+                fences[from.min(to)..to].to_vec()
+            });
+            for fence in pieces {
+                self.make_segment_room(address, hub, (fence, rows));
+            }
+        }
+    }
+
+    fn count(&self, vertices: &[VertexChange], edges: &[EdgeChange]) {
+        let count = |effect| match effect {
+            Effect::Add(_) => 1,
+            Effect::Remove => -1,
+            Effect::Set(_) | Effect::None => 0,
+        };
+        let edges: i64 = edges.iter().map(|change| count(change.effect)).sum();
+        let vertices: i64 = vertices
+            .iter()
+            .map(|change| i64::from(change.present) - i64::from(change.expected))
+            .sum();
+        if edges != 0 {
+            self.counts.edges.fetch_add(edges.cast_unsigned(), Ordering::Relaxed);
+        }
+        if vertices != 0 {
+            self.counts.vertices.fetch_add(vertices.cast_unsigned(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Step 4 for one row.
+#[inline]
+fn append<W: Weight>(locked: &Locked<'_, Base<W>>, op: &Op<W>, version: u64) {
+    let head = locked.head().expect("room was made").value;
+    match head.hub(op.local).filter(|_| op.id != VERTEX) {
+        Some(hub) => hub.append(op, version, op.entries_added()),
+        None => head.append(op, version),
+    }
+}
+
+#[inline]
+fn is_of_hub<W: Weight>(locked: &Locked<'_, Base<W>>, op: &Op<W>) -> bool {
+    op.id != VERTEX && locked.head().is_some_and(|head| head.value.hub(op.local).is_some())
+}
+
+/// The states in which changes after `version` may be found, newest first. The lease of a writer
+/// at `version` keeps them all.
+fn states_after<'a, W: Weight>(
+    locked: &'a Locked<'_, Base<W>>,
+    version: u64,
+) -> impl Iterator<Item = &'a Base<W>> {
+    let mut reached = false;
+    locked
+        .states()
+        .take_while(move |state| !std::mem::replace(&mut reached, state.version <= version))
+        .map(|state| state.value)
+}
+
+/// The weight of the edge now, if there is one.
+fn edge_now<W: Weight>(
+    locked: &Locked<'_, Base<W>>,
+    source: VertexId,
+    target: VertexId,
+) -> Option<W> {
+    let head = locked.head()?.value;
+    match head.hub(local_of(source)) {
+        Some(hub) => hub.edge_now(target),
+        None => head.edge_at(local_of(source), target, u64::MAX),
+    }
+}
+
+/// Whether somebody changed the edge after `version`.
+fn edge_changed_after<W: Weight>(
+    locked: &Locked<'_, Base<W>>,
+    version: u64,
+    source: VertexId,
+    target: VertexId,
+) -> bool {
+    let local = local_of(source);
+    for state in states_after(locked, version) {
+        if state.changed_after(version, local, target) {
+            return true;
+        }
+        let of_hub = state.hub(local).map(|hub| hub.changed_after(version, target));
+        if let Some(Some(changed)) = of_hub {
+            return changed;
+        }
+    }
+    false
+}

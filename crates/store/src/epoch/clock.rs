@@ -1,0 +1,166 @@
+//! The commit clock: gives out versions and says up to which all of them are in place.
+//!
+//! # Protocol
+//!   1. A committer calls [`Clock::take`] when nothing can fail any more and gets a [`Ticket`]
+//!      with the next version `v`. Until it completes, no snapshot is at `v` or later.
+//!   2. It puts its changes in place, each stamped `v`.
+//!   3. [`Ticket::complete`] marks `v` in the ring; whoever finds `visible + 1` marked moves
+//!      `visible` on, also for others. It returns when `visible >= v`, so whatever begins after
+//!      a commit has returned sees that commit.
+//! # Invariants
+//!   - `visible` only grows; at `visible == s` every version `<= s` is complete.
+//!   - At most `RING` versions are taken and not visible.
+//! # Checked by
+//!   loom: `models::loom_clock_*`.
+
+use crate::sync::{AtomicU64, Ordering, Padded, fence, wait_until};
+
+/// Versions that may be in flight at once; a power of two. More than any number of committing
+/// threads; a committer that finds the ring full waits.
+#[cfg(not(loom))]
+const RING: usize = 1024;
+#[cfg(loom)]
+const RING: usize = 2;
+
+const _: () = assert!(RING.is_power_of_two());
+
+/// Gives out versions in order and makes them visible in order.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    /// The version taken last. `fetch_add` orders takers; nothing is published through it.
+    taken: Padded<AtomicU64>,
+    /// Every version up to this one is complete. Advanced by compare-exchange with Release after
+    /// the ring entry was read with Acquire; readers load with Acquire and so see the changes.
+    visible: Padded<AtomicU64>,
+    /// `ring[v % RING] == v` once `v` is complete. Stored with Release by the holder of `v`.
+    ring: Box<[AtomicU64]>,
+}
+
+/// A version that was taken and is not complete yet. Dropping it completes it: a committer that
+/// panics leaves a hole in no sequence.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Ticket<'a> {
+    clock: &'a Clock,
+    version: u64,
+}
+
+impl Clock {
+    /// A clock at version `start`.
+    pub(crate) fn new(start: u64) -> Self {
+        Self {
+            taken: Padded(AtomicU64::new(start)),
+            visible: Padded(AtomicU64::new(start)),
+            ring: (0..RING).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The newest version that is in place together with all before it.
+    #[inline]
+    pub(crate) fn visible(&self) -> u64 {
+        self.visible.load(Ordering::Acquire)
+    }
+
+    /// Takes the next version.
+    #[inline]
+    pub(crate) fn take(&self) -> Ticket<'_> {
+        let version = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+        if version > self.visible() + RING as u64 {
+            wait_until(|| version <= self.visible() + RING as u64);
+        }
+        Ticket { clock: self, version }
+    }
+
+    /// The ring cell of `version`.
+    #[inline]
+    fn cell(&self, version: u64) -> &AtomicU64 {
+        &self.ring[version as usize & (RING - 1)]
+    }
+
+    /// Moves `visible` over every complete version that follows it.
+    #[inline]
+    fn advance(&self) {
+        let mut visible = self.visible.load(Ordering::Acquire);
+        while self.cell(visible + 1).load(Ordering::Acquire) == visible + 1 {
+            // Success or not, somebody moved it: look at what follows.
+            visible = match self.visible.compare_exchange(
+                visible,
+                visible + 1,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => visible + 1,
+                Err(newer) => newer,
+            };
+        }
+    }
+}
+
+impl Ticket<'_> {
+    /// The version taken.
+    #[inline]
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Marks the version complete and waits until it is visible.
+    #[inline]
+    pub(crate) fn complete(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Ticket<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let Self { clock, version } = *self;
+        clock.cell(version).store(version, Ordering::Release);
+        // Two neighbours that complete at once must not both miss the other's mark: each marks,
+        // fences, then looks.
+        fence(Ordering::SeqCst);
+        clock.advance();
+        if clock.visible() < version {
+            wait_until(|| clock.visible() >= version);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_dense_and_visible_after_complete() {
+        let clock = Clock::new(7);
+        let ticket = clock.take();
+        assert_eq!((ticket.version(), clock.visible()), (8, 7));
+        ticket.complete();
+        assert_eq!(clock.visible(), 8);
+    }
+
+    #[test]
+    fn a_dropped_ticket_leaves_no_hole() {
+        let clock = Clock::new(0);
+        drop(clock.take());
+        assert_eq!(clock.take().version(), 2);
+        assert_eq!(clock.visible(), 2);
+    }
+
+    #[test]
+    fn many_threads_complete_more_versions_than_the_ring_holds() {
+        let clock = Clock::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..5_000 {
+                        let ticket = clock.take();
+                        let version = ticket.version();
+                        ticket.complete();
+                        assert!(clock.visible() >= version);
+                    }
+                });
+            }
+        });
+        assert_eq!(clock.visible(), 20_000);
+    }
+}

@@ -1,0 +1,211 @@
+//! Leases: which versions somebody may still read.
+//!
+//! # Protocol
+//!   To open: claim a free slot as BUSY; fence; read `visible`; publish it in the slot.
+//!   To ask whether versions `[from, to)` are needed, where `to <= visible`: read `visible`
+//!   (the caller did); fence; read all slots. A BUSY slot counts as needed.
+//!   A slot that was free when it was read belongs to a lease whose fence comes later, so that
+//!   lease reads a `visible >= to` and does not need them.
+//! # Invariants
+//!   - A slot in HELD keeps its version until its owner frees it.
+//!   - A lease of kind [`LeaseKind::Writer`] needs every version after its own too: its commit
+//!     looks for conflicting changes made since.
+//! # Checked by
+//!   loom: `models::loom_lease_*`.
+
+use crate::epoch::Clock;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence, thread_index};
+
+/// Most leases at once. A slot is 16 bytes.
+#[cfg(not(loom))]
+pub(crate) const LEASES_MAX: usize = 4096;
+#[cfg(loom)]
+pub(crate) const LEASES_MAX: usize = 2;
+
+/// Threads start to look this many slots apart: a line holds eight slots.
+const STRIDE: usize = 8;
+
+const FREE: u64 = 0;
+const BUSY: u64 = 1;
+
+/// What a lease is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeaseKind {
+    /// Reading one version.
+    Snapshot,
+    /// A transaction: it reads one version and its commit is compared with all later ones.
+    Writer,
+}
+
+/// All leases of a database.
+#[derive(Debug)]
+pub(crate) struct Leases {
+    /// FREE, BUSY, or a version and a kind (see [`held`]). Claimed by compare-exchange, published
+    /// and freed with Release.
+    slots: Box<[AtomicU64]>,
+    /// When each lease was opened, in ticks of [`Leases::now`]. Written by the owner of the slot.
+    opened: Box<[AtomicU64]>,
+    /// Slots from here on were never used. Grows only.
+    used: AtomicUsize,
+    /// A coarse clock, set by the service thread: reading the real one would show in every
+    /// transaction.
+    now: AtomicU64,
+}
+
+/// The slot of an open lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeaseSlot(usize);
+
+/// A lease as its user may see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeaseInfo {
+    pub(crate) version: u64,
+    pub(crate) kind: LeaseKind,
+    pub(crate) opened: u64,
+}
+
+/// All [`LEASES_MAX`] slots are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoFreeLease;
+
+#[inline]
+fn held(version: u64, kind: LeaseKind) -> u64 {
+    version << 2 | 2 | u64::from(kind == LeaseKind::Writer)
+}
+
+#[inline]
+fn unpack(word: u64) -> (u64, LeaseKind) {
+    (word >> 2, if word & 1 == 1 { LeaseKind::Writer } else { LeaseKind::Snapshot })
+}
+
+impl Leases {
+    pub(crate) fn new() -> Self {
+        let words = || (0..LEASES_MAX).map(|_| AtomicU64::new(FREE)).collect();
+        Self { slots: words(), opened: words(), used: AtomicUsize::new(0), now: AtomicU64::new(0) }
+    }
+
+    /// Opens a lease on the newest visible version.
+    #[inline]
+    pub(crate) fn open(
+        &self,
+        clock: &Clock,
+        kind: LeaseKind,
+    ) -> Result<(LeaseSlot, u64), NoFreeLease> {
+        let slot = self.claim()?;
+        fence(Ordering::SeqCst);
+        let version = clock.visible();
+        self.publish(slot, version, kind);
+        Ok((slot, version))
+    }
+
+    /// Opens a second lease on a version that is kept by an open one.
+    pub(crate) fn reopen(&self, version: u64) -> Result<LeaseSlot, NoFreeLease> {
+        let slot = self.claim()?;
+        self.publish(slot, version, LeaseKind::Snapshot);
+        Ok(slot)
+    }
+
+    #[inline]
+    fn publish(&self, LeaseSlot(at): LeaseSlot, version: u64, kind: LeaseKind) {
+        self.opened[at].store(self.now.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.slots[at].store(held(version, kind), Ordering::Release);
+    }
+
+    /// Gives a lease back.
+    #[inline]
+    pub(crate) fn close(&self, LeaseSlot(at): LeaseSlot) {
+        self.slots[at].store(FREE, Ordering::Release);
+    }
+
+    /// Claims a free slot as BUSY.
+    #[inline]
+    fn claim(&self) -> Result<LeaseSlot, NoFreeLease> {
+        let start = thread_index() * STRIDE % LEASES_MAX;
+        for step in 0..LEASES_MAX {
+            let at = (start + step) % LEASES_MAX;
+            let slot = &self.slots[at];
+            // The slot must count before it is claimed, or a scan could end short of it.
+            if self.used.load(Ordering::Relaxed) <= at {
+                self.used.fetch_max(at + 1, Ordering::SeqCst);
+            }
+            if slot.load(Ordering::Relaxed) == FREE
+                && slot.compare_exchange(FREE, BUSY, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                return Ok(LeaseSlot(at));
+            }
+        }
+        Err(NoFreeLease)
+    }
+
+    fn words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let used = self.used.load(Ordering::SeqCst);
+        let words = self.slots[..used].iter().map(|slot| slot.load(Ordering::Acquire));
+        words.enumerate().filter(|&(_, word)| word != FREE)
+    }
+
+    /// Whether some lease may read a state in `[from, to)`, or may look for changes before `to`.
+    /// `to` must not be above a `visible` that the caller has read.
+    #[inline]
+    pub(crate) fn need(&self, from: u64, to: u64) -> bool {
+        fence(Ordering::SeqCst);
+        self.words().any(|(_, word)| {
+            let (version, kind) = unpack(word);
+            word == BUSY || (version < to && (version >= from || kind == LeaseKind::Writer))
+        })
+    }
+
+    /// The leases open now, in no order. One that is just being opened is left out.
+    pub(crate) fn list(&self) -> Vec<(LeaseSlot, LeaseInfo)> {
+        let held = self.words().filter(|&(_, word)| word != BUSY);
+        held.map(|(at, word)| {
+            let (version, kind) = unpack(word);
+            let opened = self.opened[at].load(Ordering::Relaxed);
+            (LeaseSlot(at), LeaseInfo { version, kind, opened })
+        })
+        .collect()
+    }
+
+    /// Sets the coarse clock.
+    pub(crate) fn set_now(&self, ticks: u64) {
+        self.now.store(ticks, Ordering::Relaxed);
+    }
+
+    /// The coarse clock.
+    pub(crate) fn now(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_needs_its_own_version_only() {
+        let (clock, leases) = (Clock::new(10), Leases::new());
+        let (slot, version) = leases.open(&clock, LeaseKind::Snapshot).expect("a free slot");
+        assert_eq!(version, 10);
+        assert!(leases.need(10, 11) && leases.need(3, 20));
+        assert!(!leases.need(0, 10) && !leases.need(11, 20));
+        leases.close(slot);
+        assert!(!leases.need(0, 20));
+    }
+
+    #[test]
+    fn a_writer_needs_every_later_version_too() {
+        let (clock, leases) = (Clock::new(10), Leases::new());
+        let (_slot, _) = leases.open(&clock, LeaseKind::Writer).expect("a free slot");
+        assert!(leases.need(15, 20));
+        assert!(!leases.need(3, 10));
+    }
+
+    #[test]
+    fn slots_run_out_with_an_error_and_come_back() {
+        let (clock, leases) = (Clock::new(0), Leases::new());
+        let open = || leases.open(&clock, LeaseKind::Snapshot);
+        let slots: Vec<_> = (0..LEASES_MAX).map(|_| open().expect("a free slot").0).collect();
+        assert_eq!(open(), Err(NoFreeLease));
+        leases.close(slots[5]);
+        assert_eq!(open().map(|(slot, _)| slot), Ok(slots[5]));
+    }
+}

@@ -1,0 +1,147 @@
+//! How a database is made.
+
+use evergraph_graph::KeyKind;
+
+pub use crate::engine::fat_tree::{Directed, Tuning};
+use crate::{Database, Error};
+
+/// What edges carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// Nothing.
+    #[default]
+    None,
+    /// One `f32`.
+    F32,
+    /// One `f64`.
+    F64,
+}
+
+/// Whether a vertex may have an edge to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelfLoops {
+    /// It may.
+    #[default]
+    Allowed,
+    /// It may not; [`Error::SelfLoop`].
+    Forbidden,
+}
+
+/// Who settles pending changes and drops old versions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Service {
+    /// A thread of the database.
+    #[default]
+    Thread,
+    /// Nobody but the caller, by [`Database::service`]: for tests and for programs that must
+    /// decide when work is done.
+    Manual,
+}
+
+/// How a database is made: `Database::options()`, a few settings, `in_memory()`.
+///
+/// ```
+/// # use evergraph_store::{Database, Weights};
+/// let db = Database::options().undirected().weights(Weights::F64).in_memory();
+/// # drop(db);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(crate) directed: Directed,
+    pub(crate) weights: Weights,
+    pub(crate) keys: KeyKind,
+    pub(crate) dense: u32,
+    pub(crate) self_loops: SelfLoops,
+    pub(crate) service: Service,
+    pub(crate) tuning: Tuning,
+}
+
+impl Default for Options {
+    /// Directed, no weights, keys are 64-bit numbers, self loops allowed.
+    fn default() -> Self {
+        Self {
+            directed: Directed::Yes,
+            weights: Weights::None,
+            keys: KeyKind::Number,
+            dense: 0,
+            self_loops: SelfLoops::Allowed,
+            service: Service::Thread,
+            tuning: Tuning::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Edges have a direction.
+    #[must_use]
+    pub fn directed(self) -> Self {
+        Self { directed: Directed::Yes, ..self }
+    }
+
+    /// Edges join two vertices.
+    #[must_use]
+    pub fn undirected(self) -> Self {
+        Self { directed: Directed::No, ..self }
+    }
+
+    /// What edges carry.
+    #[must_use]
+    pub fn weights(self, weights: Weights) -> Self {
+        Self { weights, ..self }
+    }
+
+    /// Keys are 64-bit numbers.
+    #[must_use]
+    pub fn number_keys(self) -> Self {
+        Self { keys: KeyKind::Number, dense: 0, ..self }
+    }
+
+    /// Keys are texts.
+    #[must_use]
+    pub fn text_keys(self) -> Self {
+        Self { keys: KeyKind::Text, dense: 0, ..self }
+    }
+
+    /// Keys are the numbers from 0 on, used as ids without a dictionary; the vertices
+    /// `0 .. vertices` exist from the start.
+    #[must_use]
+    pub fn dense_keys(self, vertices: u32) -> Self {
+        let dense = vertices.min(evergraph_graph::MAX_VERTICES);
+        Self { keys: KeyKind::Dense, dense, ..self }
+    }
+
+    /// Whether a vertex may have an edge to itself.
+    #[must_use]
+    pub fn self_loops(self, self_loops: SelfLoops) -> Self {
+        Self { self_loops, ..self }
+    }
+
+    /// Who settles pending changes and drops old versions.
+    #[must_use]
+    pub fn service(self, service: Service) -> Self {
+        Self { service, ..self }
+    }
+
+    /// The sizes of the live layout.
+    #[must_use]
+    pub fn tuning(self, tuning: Tuning) -> Self {
+        Self { tuning: tuning.checked(), ..self }
+    }
+
+    /// Makes an empty database in memory.
+    pub fn in_memory(self) -> Database {
+        Database::with_options(self)
+    }
+}
+
+/// The words for a kind of key.
+pub(crate) fn kind_in_words(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Dense => "the numbers from 0 on",
+        KeyKind::Number => "64-bit numbers",
+        KeyKind::Text => "texts",
+    }
+}
+
+/// The result of a call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,18 @@
+//! All `unsafe` of Evergraph, behind safe types.
+//!
+//! - [`pin`]: epochs; memory that was unlinked is freed when nobody can still look at it.
+//! - [`chain`]: the versions of one group of vertices, newest first, behind a pointer.
+//! - [`delta`]: a table of fixed capacity that one writer appends to and all may read.
+//! - [`leased`]: references that stay good as long as a lease.
+//!
+//! Each block names what proves it. The protocols are told in `docs/design/versions.md`.
+
+mod chain;
+mod delta;
+mod leased;
+mod pin;
+
+pub(crate) use chain::{Chain, Locked, Retention};
+pub(crate) use delta::{Delta, Row, Rows};
+pub(crate) use leased::{LeasedTable, PackedRuns};
+pub(crate) use pin::{Pin, Pins};

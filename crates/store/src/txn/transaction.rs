@@ -1,0 +1,340 @@
+//! A transaction, as the user holds it.
+
+use std::cell::RefCell;
+
+use evergraph_graph::{Key, KeyRef, VertexId};
+use hashbrown::HashMap;
+
+use super::overlay::Overlay;
+use super::write_set::{Action, OPERATIONS_MAX, Operation, WriteSet};
+use crate::database::Inner;
+use crate::engine::fat_tree::{Directed, Refusal, Side};
+use crate::epoch::LeaseSlot;
+use crate::error::{CommitError, Error, Subject};
+use crate::options::SelfLoops;
+use crate::{Result, Version};
+
+/// Changes that become visible together, or not at all.
+///
+/// A transaction reads the database as it was when it began, with its own changes applied, and
+/// commits under snapshot isolation: if another transaction changed the same vertex or edge and
+/// committed first, [`Transaction::commit`] answers [`Error::Conflict`].
+///
+/// Changes are buffered. A call refuses at once what can never be right (a key that nobody ever
+/// added, a loop where they are forbidden); whether the rest fits the database is checked by the
+/// commit, in the order of the calls. Dropping a transaction rolls it back.
+pub struct Transaction<'db> {
+    db: &'db Inner,
+    lease: LeaseSlot,
+    snapshot: u64,
+    writes: WriteSet,
+    /// Calls of changing methods so far.
+    calls: u32,
+    /// Keys this transaction wants to add, with their ids: given up again if it does not commit.
+    added: HashMap<VertexId, Key>,
+    overlay: RefCell<Option<Overlay>>,
+}
+
+impl<'db> Transaction<'db> {
+    pub(crate) fn new(db: &'db Inner, lease: LeaseSlot, snapshot: u64) -> Self {
+        Self {
+            db,
+            lease,
+            snapshot,
+            writes: WriteSet::default(),
+            calls: 0,
+            added: HashMap::new(),
+            overlay: RefCell::new(None),
+        }
+    }
+
+    /// The version the transaction reads.
+    pub fn snapshot_version(&self) -> Version {
+        Version(self.snapshot)
+    }
+
+    /// How many changes are buffered.
+    pub fn len(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether nothing is buffered.
+    pub fn is_empty(&self) -> bool {
+        self.writes.len() == 0
+    }
+
+    /// Counts a call and makes sure that it can be buffered.
+    #[inline]
+    fn call(&mut self) -> Result<u32> {
+        let call = self.calls;
+        self.calls += 1;
+        if self.writes.len() >= OPERATIONS_MAX {
+            return Err(Error::TransactionTooLarge { max: OPERATIONS_MAX });
+        }
+        Ok(call)
+    }
+
+    /// Adds a vertex.
+    pub fn add_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
+        let call = self.call()?;
+        let key = key.into();
+        let source = self.db.id_or_new(key)?;
+        self.added.insert(source, key.to_owned());
+        self.writes.push(Operation { action: Action::AddVertex, source, target: source, call });
+        Ok(())
+    }
+
+    /// Removes a vertex and all its edges.
+    pub fn remove_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
+        let call = self.call()?;
+        let v = self.known_id(key.into())?;
+        let remove =
+            |source, target| Operation { action: Action::RemoveEdge, source, target, call };
+        for (target, _) in self.list(Side::Out, v) {
+            self.writes.push(remove(v, target));
+        }
+        if self.db.engine.is_directed() {
+            for (source, _) in self.list(Side::In, v).into_iter().filter(|&(u, _)| u != v) {
+                self.writes.push(remove(source, v));
+            }
+        }
+        let action = Action::RemoveVertex;
+        self.writes.push(Operation { action, source: v, target: v, call });
+        Ok(())
+    }
+
+    /// Adds an edge, of weight 1 where edges carry one.
+    #[inline]
+    pub fn add_edge<'k>(
+        &mut self,
+        source: impl Into<KeyRef<'k>>,
+        target: impl Into<KeyRef<'k>>,
+    ) -> Result<()> {
+        self.change_edge(source.into(), target.into(), Action::AddEdge(1.0))
+    }
+
+    /// Adds an edge with a weight.
+    #[inline]
+    pub fn add_weighted_edge<'k>(
+        &mut self,
+        source: impl Into<KeyRef<'k>>,
+        target: impl Into<KeyRef<'k>>,
+        weight: f64,
+    ) -> Result<()> {
+        let (source, target) = (source.into(), target.into());
+        self.check_weight(source, target, weight)?;
+        self.change_edge(source, target, Action::AddEdge(weight))
+    }
+
+    /// Gives an edge another weight.
+    #[inline]
+    pub fn set_weight<'k>(
+        &mut self,
+        source: impl Into<KeyRef<'k>>,
+        target: impl Into<KeyRef<'k>>,
+        weight: f64,
+    ) -> Result<()> {
+        let (source, target) = (source.into(), target.into());
+        self.check_weight(source, target, weight)?;
+        self.change_edge(source, target, Action::SetWeight(weight))
+    }
+
+    /// Removes an edge.
+    #[inline]
+    pub fn remove_edge<'k>(
+        &mut self,
+        source: impl Into<KeyRef<'k>>,
+        target: impl Into<KeyRef<'k>>,
+    ) -> Result<()> {
+        self.change_edge(source.into(), target.into(), Action::RemoveEdge)
+    }
+
+    #[inline]
+    fn change_edge(
+        &mut self,
+        source: KeyRef<'_>,
+        target: KeyRef<'_>,
+        action: Action,
+    ) -> Result<()> {
+        let call = self.call()?;
+        let (source_id, target_id) = (self.db.given_id(source)?, self.db.given_id(target)?);
+        let adds = matches!(action, Action::AddEdge(_));
+        if adds && source_id == target_id && self.db.options.self_loops == SelfLoops::Forbidden {
+            return Err(Error::SelfLoop { key: source.to_owned() });
+        }
+        self.writes.push(Operation { action, source: source_id, target: target_id, call });
+        Ok(())
+    }
+
+    #[inline]
+    fn check_weight(&self, source: KeyRef<'_>, target: KeyRef<'_>, weight: f64) -> Result<()> {
+        if !self.db.is_weighted() {
+            return Err(Error::NotWeighted);
+        }
+        if weight.is_nan() {
+            let (source_key, target_key) = (source.to_owned(), target.to_owned());
+            return Err(Error::InvalidWeight { source_key, target_key });
+        }
+        Ok(())
+    }
+
+    /// Whether a vertex exists.
+    pub fn has_vertex<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<bool> {
+        Ok(self.db.id(key.into())?.is_some_and(|v| self.is_live(v)))
+    }
+
+    /// Whether an edge exists. Unknown ends are an error.
+    pub fn has_edge<'k>(
+        &self,
+        source: impl Into<KeyRef<'k>>,
+        target: impl Into<KeyRef<'k>>,
+    ) -> Result<bool> {
+        Ok(self.weight(source, target)?.is_some())
+    }
+
+    /// The weight of an edge, if it exists; 1 if edges carry none.
+    pub fn weight<'k>(
+        &self,
+        source: impl Into<KeyRef<'k>>,
+        target: impl Into<KeyRef<'k>>,
+    ) -> Result<Option<f64>> {
+        let (source, target) = (self.known_id(source.into())?, self.known_id(target.into())?);
+        let own = self.overlaid(|overlay| overlay.edge(source, target)).flatten();
+        Ok(own.unwrap_or_else(|| self.db.engine.edge(source, target, self.snapshot)))
+    }
+
+    /// How many neighbours a vertex has (out-neighbours if edges have a direction).
+    pub fn degree<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<u32> {
+        self.degree_on(Side::Out, key.into())
+    }
+
+    /// How many in-neighbours a vertex has.
+    pub fn in_degree<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<u32> {
+        self.degree_on(Side::In, key.into())
+    }
+
+    fn degree_on(&self, side: Side, key: KeyRef<'_>) -> Result<u32> {
+        let v = self.known_id(key)?;
+        if self.is_empty() {
+            return Ok(self.db.engine.degree(side, v, self.snapshot));
+        }
+        Ok(self.list(side, v).len() as u32)
+    }
+
+    /// The neighbours of a vertex with the weights of the edges, in id order.
+    pub fn neighbours<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<Vec<(Key, f64)>> {
+        self.neighbours_on(Side::Out, key.into())
+    }
+
+    /// The in-neighbours of a vertex with the weights of the edges, in id order.
+    pub fn in_neighbours<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<Vec<(Key, f64)>> {
+        self.neighbours_on(Side::In, key.into())
+    }
+
+    fn neighbours_on(&self, side: Side, key: KeyRef<'_>) -> Result<Vec<(Key, f64)>> {
+        let v = self.known_id(key)?;
+        let list = self.list(side, v);
+        Ok(list.into_iter().map(|(id, weight)| (self.db.key_of(id), weight)).collect())
+    }
+
+    /// The id of a vertex that exists for this transaction.
+    fn known_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        let id = self.db.given_id(key)?;
+        if self.is_live(id) { Ok(id) } else { Err(Error::UnknownVertex { key: key.to_owned() }) }
+    }
+
+    fn is_live(&self, v: VertexId) -> bool {
+        let own = self.overlaid(|overlay| overlay.vertex(v)).flatten();
+        own.unwrap_or_else(|| self.db.engine.has_vertex(v, self.snapshot))
+    }
+
+    fn list(&self, side: Side, v: VertexId) -> Vec<(VertexId, f64)> {
+        let list = self.db.engine.list(side, v, self.snapshot);
+        if self.is_empty() {
+            return list;
+        }
+        let mut list = Some(list);
+        let mut take = || list.take().unwrap_or_default();
+        self.overlaid(|overlay| overlay.apply(side, v, take())).unwrap_or_else(take)
+    }
+
+    /// What the overlay says; `None` if nothing was written.
+    fn overlaid<R>(&self, ask: impl FnOnce(&Overlay) -> R) -> Option<R> {
+        if self.is_empty() {
+            return None;
+        }
+        let directed = if self.db.engine.is_directed() { Directed::Yes } else { Directed::No };
+        let mut overlay = self.overlay.borrow_mut();
+        let overlay = overlay.get_or_insert_with(|| Overlay::new(directed));
+        overlay.update(self.writes.operations());
+        Some(ask(overlay))
+    }
+
+    /// Makes the changes, all at one version, which every snapshot opened afterwards shows; or
+    /// none of them. A transaction without changes answers the version it read.
+    pub fn commit(mut self) -> Result<Version, CommitError> {
+        if self.is_empty() {
+            return Ok(Version(self.snapshot));
+        }
+        let committed = self.writes.fold(|| !self.db.engine.is_directed()).and_then(|folded| {
+            let confirm = |v| {
+                let key = self.added.get(&v);
+                key.is_some_and(|key| self.db.dictionary.has_key(v, key.as_ref()))
+            };
+            let (vertices, edges) = (&folded.vertices, &folded.edges);
+            let version = self.db.engine.commit(vertices, edges, self.snapshot, confirm)?;
+            Ok((version, folded))
+        });
+        match committed {
+            Ok((version, folded)) => {
+                self.added.clear();
+                let gone = folded.vertices.iter().filter(|change| !change.present);
+                self.db.retire_ids(gone.map(|change| change.vertex), version);
+                Ok(Version(version))
+            }
+            Err(refusal) => Err(self.explain(refusal)),
+        }
+    }
+
+    /// Drops the changes. The same as dropping the transaction, in words.
+    pub fn rollback(self) {
+        drop(self);
+    }
+
+    fn explain(&self, refusal: Refusal) -> CommitError {
+        let key = |v| self.db.key_of(v);
+        let (operation, error) = match refusal {
+            Refusal::UnknownVertex { vertex, operation } => {
+                (operation, Error::UnknownVertex { key: key(vertex) })
+            }
+            Refusal::DuplicateVertex { vertex, operation } => {
+                (operation, Error::DuplicateVertex { key: key(vertex) })
+            }
+            Refusal::VertexConflict { vertex, operation } => {
+                (operation, Error::Conflict { subject: Subject::Vertex(key(vertex)) })
+            }
+            Refusal::DuplicateEdge { source, target, operation } => {
+                let (source_key, target_key) = (key(source), key(target));
+                (operation, Error::DuplicateEdge { source_key, target_key })
+            }
+            Refusal::MissingEdge { source, target, operation } => {
+                let (source_key, target_key) = (key(source), key(target));
+                (operation, Error::MissingEdge { source_key, target_key })
+            }
+            Refusal::EdgeConflict { source, target, operation } => {
+                (operation, Error::Conflict { subject: Subject::Edge(key(source), key(target)) })
+            }
+        };
+        CommitError { operation, error }
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        self.db.versions.leases.close(self.lease);
+        if !self.added.is_empty() {
+            let now = self.db.versions.clock.visible();
+            self.db.retire_ids(self.added.keys().copied(), now);
+        }
+    }
+}
