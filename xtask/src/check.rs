@@ -29,10 +29,7 @@ pub(crate) fn run(workspace: &Workspace) -> bool {
             false
         });
         let verdict = if passed { "ok" } else { "FAILED" };
-        println!(
-            "check: {name} {verdict} ({:.1} s)",
-            start.elapsed().as_secs_f64()
-        );
+        println!("check: {name} {verdict} ({:.1} s)", start.elapsed().as_secs_f64());
         if !passed {
             failed.push(*name);
         }
@@ -50,14 +47,7 @@ fn fmt(workspace: &Workspace) -> Outcome<bool> {
 }
 
 fn clippy(workspace: &Workspace) -> Outcome<bool> {
-    let args = [
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-Dwarnings",
-    ];
+    let args = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-Dwarnings"];
     command::succeeds(&mut workspace.cargo(args))
 }
 
@@ -67,8 +57,7 @@ fn doc(workspace: &Workspace) -> Outcome<bool> {
     let target = workspace.target();
     let doc = |targets, pages: &Path| {
         let mut doc = workspace.cargo(["doc", "--quiet", "--workspace", "--no-deps", targets]);
-        doc.env("RUSTDOCFLAGS", "-Dwarnings")
-            .env("CARGO_BUILD_BUILD_DIR", &target);
+        doc.env("RUSTDOCFLAGS", "-Dwarnings").env("CARGO_BUILD_BUILD_DIR", &target);
         command::succeeds(doc.env("CARGO_TARGET_DIR", pages))
     };
     let libraries = doc("--lib", &target)?;

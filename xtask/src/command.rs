@@ -19,12 +19,8 @@ impl Workspace {
     pub(crate) fn find() -> Outcome<Self> {
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
             .ok_or("CARGO_MANIFEST_DIR is not set; start this as `cargo xtask`")?;
-        let root = Path::new(&manifest)
-            .parent()
-            .ok_or("xtask has no parent folder")?;
-        Ok(Self {
-            root: root.to_path_buf(),
-        })
+        let root = Path::new(&manifest).parent().ok_or("xtask has no parent folder")?;
+        Ok(Self { root: root.to_path_buf() })
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -33,8 +29,7 @@ impl Workspace {
 
     /// Where cargo builds.
     pub(crate) fn target(&self) -> PathBuf {
-        self.root
-            .join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+        self.root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
     }
 
     /// A `cargo` of the toolchain that runs this, started at the root.
@@ -50,11 +45,7 @@ impl Workspace {
         let mut command = Command::new(program);
         // `cargo run` sets these for xtask; a build below must not see them, or it would differ
         // from the same build started by hand and be made again.
-        for name in [
-            "CARGO_MANIFEST_DIR",
-            "CARGO_MANIFEST_PATH",
-            "CARGO_PKG_VERSION",
-        ] {
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_VERSION"] {
             command.env_remove(name);
         }
         command.current_dir(&self.root).stdin(Stdio::null());
@@ -64,18 +55,14 @@ impl Workspace {
 
 /// Runs a program that speaks to the terminal itself; `true` when it succeeded.
 pub(crate) fn succeeds(command: &mut Command) -> Outcome<bool> {
-    let status = command
-        .status()
-        .map_err(|error| not_started(command, &error))?;
+    let status = command.status().map_err(|error| not_started(command, &error))?;
     Ok(status.success())
 }
 
 /// Runs a program for what it prints; its errors go to the terminal.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| not_started(command, &error))?;
+    let output =
+        command.stderr(Stdio::inherit()).output().map_err(|error| not_started(command, &error))?;
     if !output.status.success() {
         return Err(format!("{} failed: {}", describe(command), output.status).into());
     }
@@ -86,9 +73,7 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
 pub(crate) fn each_line(mut command: Command, mut take: impl FnMut(&str)) -> Outcome<ExitStatus> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    let mut child = command
-        .spawn()
-        .map_err(|error| not_started(&command, &error))?;
+    let mut child = command.spawn().map_err(|error| not_started(&command, &error))?;
     // The command holds the writing end: the pipe ends when the last process lets go of it.
     drop(command);
     let mut reader = BufReader::new(reader);
@@ -127,11 +112,6 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named() {
         let error = output(&mut Command::new("no-such-program")).expect_err("it is not there");
-        assert!(
-            error
-                .to_string()
-                .starts_with("no-such-program did not start"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("no-such-program did not start"), "{error}");
     }
 }

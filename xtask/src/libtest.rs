@@ -38,16 +38,8 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            passed,
-            failed,
-            ignored,
-            skipped,
-        } = self;
-        write!(
-            f,
-            "passed {passed}, failed {failed}, ignored {ignored}, skipped(no data) {skipped}"
-        )
+        let Self { passed, failed, ignored, skipped } = self;
+        write!(f, "passed {passed}, failed {failed}, ignored {ignored}, skipped(no data) {skipped}")
     }
 }
 
@@ -65,10 +57,7 @@ impl Suite {
     /// A crash is a failure of whatever ran.
     fn counts(&self) -> Counts {
         let crashes = u64::from(!self.ended);
-        Counts {
-            failed: self.counts.failed + crashes,
-            ..self.counts
-        }
+        Counts { failed: self.counts.failed + crashes, ..self.counts }
     }
 }
 
@@ -124,11 +113,7 @@ impl Report {
             self.failures.push(format!("{suite}: {test}"));
         }
         self.section = self.section.after(line);
-        if self.section == Section::Passed {
-            Show::No
-        } else {
-            Show::Yes
-        }
+        if self.section == Section::Passed { Show::No } else { Show::Yes }
     }
 
     /// Whether there is anything that did not go well.
@@ -143,45 +128,29 @@ impl Report {
 
     /// The sum over all suites.
     fn total(&self) -> Counts {
-        self.suites
-            .iter()
-            .fold(Counts::default(), |mut sum, suite| {
-                sum.add(suite.counts());
-                sum
-            })
+        self.suites.iter().fold(Counts::default(), |mut sum, suite| {
+            sum.add(suite.counts());
+            sum
+        })
     }
 
     /// The total in the words that most test runners close with; what was left out for any reason
     /// is one number.
     pub(crate) fn closing_line(&self) -> String {
-        let Counts {
-            passed,
-            failed,
-            ignored,
-            skipped,
-        } = self.total();
-        format!(
-            "tests: {passed} passed, {failed} failed, {} skipped",
-            ignored + skipped
-        )
+        let Counts { passed, failed, ignored, skipped } = self.total();
+        format!("tests: {passed} passed, {failed} failed, {} skipped", ignored + skipped)
     }
 
     fn begin_program(&mut self, rest: &str) {
         // The path is relative or not, as the build folder is: the file name, with its hash, is
         // enough to tell programs apart.
-        let file = rest
-            .rsplit(['/', '\\'])
-            .next()
-            .and_then(|file| file.strip_suffix(')'));
+        let file = rest.rsplit(['/', '\\']).next().and_then(|file| file.strip_suffix(')'));
         let name = file.and_then(|file| self.names.get(file)).cloned();
         self.begin(name.unwrap_or_else(|| rest.to_owned()));
     }
 
     fn begin(&mut self, name: String) {
-        let suite = Suite {
-            name,
-            ..Suite::default()
-        };
+        let suite = Suite { name, ..Suite::default() };
         self.suites.push(suite);
     }
 
@@ -211,9 +180,7 @@ impl Report {
         if self.suites.is_empty() {
             self.begin("tests".to_owned());
         }
-        self.suites
-            .last_mut()
-            .expect("one was added when there was none")
+        self.suites.last_mut().expect("one was added when there was none")
     }
 }
 
@@ -224,9 +191,7 @@ impl Section {
             "failures:" => Self::Failed,
             _ if line.starts_with("test result: ") => Self::Running,
             _ if self == Self::Failed => self,
-            _ if line.starts_with("---- ") => Self::Printed {
-                without_data: false,
-            },
+            _ if line.starts_with("---- ") => Self::Printed { without_data: false },
             _ if self == Self::Passed && !line.is_empty() && !line.starts_with("    ") => {
                 Self::Running
             }
@@ -237,11 +202,7 @@ impl Section {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = || {
-            self.suites
-                .iter()
-                .filter(|suite| !suite.counts().is_empty())
-        };
+        let shown = || self.suites.iter().filter(|suite| !suite.counts().is_empty());
         let width = shown().map(|suite| suite.name.len()).max().unwrap_or(0);
         for suite in shown() {
             let note = if suite.ended { "" } else { "  DID NOT FINISH" };
@@ -290,22 +251,10 @@ mod tests {
         );
         assert!(!report.has_failures());
         let text = report.to_string();
-        assert!(
-            text.contains("a (unit)  passed 5, failed 0, ignored 1"),
-            "{text}"
-        );
-        assert!(
-            text.contains("a (doc)   passed 5, failed 0, ignored 0"),
-            "{text}"
-        );
-        assert!(
-            text.ends_with("passed 10, failed 0, ignored 1, skipped(no data) 0"),
-            "{text}"
-        );
-        assert_eq!(
-            report.closing_line(),
-            "tests: 10 passed, 0 failed, 1 skipped"
-        );
+        assert!(text.contains("a (unit)  passed 5, failed 0, ignored 1"), "{text}");
+        assert!(text.contains("a (doc)   passed 5, failed 0, ignored 0"), "{text}");
+        assert!(text.ends_with("passed 10, failed 0, ignored 1, skipped(no data) 0"), "{text}");
+        assert_eq!(report.closing_line(), "tests: 10 passed, 0 failed, 1 skipped");
     }
 
     #[test]
@@ -316,10 +265,7 @@ mod tests {
              test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
         );
         assert!(report.has_failures());
-        assert!(
-            report.to_string().contains("failed: a (unit): x::y"),
-            "{report}"
-        );
+        assert!(report.to_string().contains("failed: a (unit): x::y"), "{report}");
     }
 
     #[test]
@@ -334,12 +280,7 @@ mod tests {
              failures:\n\n---- f stdout ----\nskipped: and then it failed\n\n\
              test result: FAILED. 9 passed; 1 failed; 0 ignored",
         );
-        let expected = Counts {
-            passed: 5,
-            failed: 1,
-            skipped: 4,
-            ..Counts::default()
-        };
+        let expected = Counts { passed: 5, failed: 1, skipped: 4, ..Counts::default() };
         assert_eq!(report.total(), expected);
     }
 
@@ -348,10 +289,8 @@ mod tests {
         let mut report = Report::default();
         let lines = "test a ... ok\n\nsuccesses:\n\n---- a stdout ----\nskipped: no data\n    x\n\n\n\
                      successes:\n    a\n    b::c\n\ntest result: ok. 2 passed";
-        let shown: Vec<&str> = lines
-            .lines()
-            .filter(|line| report.line(line) == Show::Yes)
-            .collect();
+        let shown: Vec<&str> =
+            lines.lines().filter(|line| report.line(line) == Show::Yes).collect();
         let expected = "test a ... ok\n\n---- a stdout ----\nskipped: no data\n    x\n\n\n\
                         test result: ok. 2 passed";
         assert_eq!(shown.join("\n"), expected);
@@ -366,9 +305,6 @@ mod tests {
         );
         assert!(report.has_failures());
         assert!(report.to_string().contains("DID NOT FINISH"), "{report}");
-        assert_eq!(
-            report.closing_line(),
-            "tests: 1 passed, 1 failed, 0 skipped"
-        );
+        assert_eq!(report.closing_line(), "tests: 1 passed, 1 failed, 0 skipped");
     }
 }

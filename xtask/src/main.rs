@@ -3,11 +3,7 @@
 //! `check` asks whether a change may be merged, `test` whether it works, `tidy` is the part of
 //! `check` that knows the house rules no other tool knows.
 #![forbid(unsafe_code)]
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command line talks to people"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to people")]
 
 mod check;
 mod command;

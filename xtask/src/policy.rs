@@ -19,13 +19,7 @@ pub(crate) fn run(workspace: &Workspace) -> Outcome<bool> {
     let path = workspace.root().join(POLICY);
     let text = fs::read_to_string(path).map_err(|error| format!("{POLICY}: {error}"))?;
     let policy = Policy::parse(&text)?;
-    let args = [
-        "metadata",
-        "--format-version",
-        "1",
-        "--locked",
-        "--all-features",
-    ];
+    let args = ["metadata", "--format-version", "1", "--locked", "--all-features"];
     let metadata = command::output(&mut workspace.cargo(args))?;
     let metadata: Metadata = serde_json::from_str(&metadata)?;
     let verdict = policy.judge(&metadata.packages);
@@ -139,7 +133,7 @@ impl Policy {
         let policy: Self = toml::from_str(text).map_err(|error| format!("{POLICY}: {error}"))?;
         if !policy.graph.all_features {
             return Err(
-                format!("{POLICY}: every feature is judged: say all-features = true").into(),
+                format!("{POLICY}: every feature is judged: say all-features = true").into()
             );
         }
         Ok(policy)
@@ -163,13 +157,7 @@ impl Policy {
                 Err(error) => verdict.add(Level::Deny, format!("{POLICY}: {name}: {error}")),
             }
         }
-        for Package {
-            name,
-            version,
-            license,
-            ..
-        } in packages
-        {
+        for Package { name, version, license, .. } in packages {
             let Some(license) = license else {
                 verdict.add(Level::Deny, format!("{name} {version} names no licence"));
                 continue;
@@ -186,13 +174,7 @@ impl Policy {
     }
 
     fn sources(&self, packages: &[Package], verdict: &mut Verdict) {
-        for Package {
-            name,
-            version,
-            source,
-            ..
-        } in packages
-        {
+        for Package { name, version, source, .. } in packages {
             let Some(source) = source else { continue };
             let (kind, url) = source.split_once('+').unwrap_or(("unknown", source));
             let level = match kind {
@@ -281,21 +263,12 @@ mod tests {
 
     fn needs(name: &str, req: &str, path: Option<&str>) -> Package {
         let path = path.map(str::to_owned);
-        let dependency = Dependency {
-            name: name.to_owned(),
-            req: req.to_owned(),
-            path,
-        };
-        Package {
-            dependencies: vec![dependency],
-            ..package("ours", "MIT", None)
-        }
+        let dependency = Dependency { name: name.to_owned(), req: req.to_owned(), path };
+        Package { dependencies: vec![dependency], ..package("ours", "MIT", None) }
     }
 
     fn judge(packages: &[Package]) -> Verdict {
-        Policy::parse(TEXT)
-            .expect("the policy is well formed")
-            .judge(packages)
+        Policy::parse(TEXT).expect("the policy is well formed").judge(packages)
     }
 
     fn registry(name: &str, license: &str) -> Package {
@@ -304,38 +277,19 @@ mod tests {
 
     #[test]
     fn a_licence_passes_when_the_allowed_ones_suffice() {
-        for license in [
-            "MIT",
-            "MIT/Apache-2.0",
-            "GPL-3.0-only OR MIT",
-            "MIT AND Apache-2.0",
-        ] {
-            assert!(
-                judge(&[registry("a", license)]).errors.is_empty(),
-                "{license}"
-            );
+        for license in ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "MIT AND Apache-2.0"] {
+            assert!(judge(&[registry("a", license)]).errors.is_empty(), "{license}");
         }
         for license in ["", "GPL-3.0-only", "MIT AND GPL-3.0-only", "see the file"] {
-            assert_eq!(
-                judge(&[registry("a", license)]).errors.len(),
-                1,
-                "{license}"
-            );
+            assert_eq!(judge(&[registry("a", license)]).errors.len(), 1, "{license}");
         }
     }
 
     #[test]
     fn only_the_named_registry_is_a_source() {
         assert!(judge(&[registry("a", "MIT")]).errors.is_empty());
-        for source in [
-            "registry+https://other.example",
-            "git+https://host.example/a#1",
-        ] {
-            assert_eq!(
-                judge(&[package("a", "MIT", Some(source))]).errors.len(),
-                1,
-                "{source}"
-            );
+        for source in ["registry+https://other.example", "git+https://host.example/a#1"] {
+            assert_eq!(judge(&[package("a", "MIT", Some(source))]).errors.len(), 1, "{source}");
         }
     }
 
@@ -344,10 +298,7 @@ mod tests {
         let packages = [needs("bincode", "^1", None), registry("bincode", "MIT")];
         let errors = judge(&packages).errors;
         assert_eq!(errors.len(), 1);
-        assert!(
-            errors[0].ends_with("(unmaintained), named by ours"),
-            "{errors:?}"
-        );
+        assert!(errors[0].ends_with("(unmaintained), named by ours"), "{errors:?}");
     }
 
     #[test]

@@ -30,9 +30,7 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
     })?;
     if let Some(filter) = model_filter(workspace, filter)? {
         let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
-        passed &= test(&mut report, "loom", &package, &filter, |args| {
-            model(workspace, args)
-        })?;
+        passed &= test(&mut report, "loom", &package, &filter, |args| model(workspace, args))?;
     }
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
@@ -60,13 +58,7 @@ fn test(
     }
     println!("test: running {title} tests ...");
     // Captured output is shown, because a test without data says so there.
-    let args = [
-        &["test"],
-        selection,
-        &["--no-fail-fast", "--", "--show-output"],
-        filter,
-    ]
-    .concat();
+    let args = [&["test"], selection, &["--no-fail-fast", "--", "--show-output"], filter].concat();
     let status = command::each_line(cargo(&args), |line| {
         if report.line(line) == Show::Yes {
             println!("{line}");
@@ -92,10 +84,7 @@ fn model(workspace: &Workspace, args: &[&str]) -> Command {
 /// something else.
 fn model_filter<'a>(workspace: &Workspace, filter: &[&'a str]) -> Outcome<Option<Vec<&'a str>>> {
     if !filter.is_empty() {
-        let models = filter
-            .iter()
-            .copied()
-            .filter(|name| name.contains(MODEL_PREFIX));
+        let models = filter.iter().copied().filter(|name| name.contains(MODEL_PREFIX));
         let models: Vec<&str> = models.collect();
         return Ok((!models.is_empty()).then_some(models));
     }
@@ -117,9 +106,7 @@ fn name_programs(report: &mut Report, title: &str, messages: &str) {
 
 fn program(message: &str, title: &str) -> Option<(String, String)> {
     let message: Value = serde_json::from_str(message).ok()?;
-    let file = Path::new(message["executable"].as_str()?)
-        .file_name()?
-        .to_str()?;
+    let file = Path::new(message["executable"].as_str()?).file_name()?.to_str()?;
     let manifest = message["manifest_path"].as_str()?;
     let package = Path::new(manifest).parent()?.file_name()?.to_str()?;
     let target = message["target"]["name"].as_str()?;
@@ -153,10 +140,7 @@ mod tests {
 
     #[test]
     fn a_message_without_a_program_is_passed_over() {
-        assert_eq!(
-            program(r#"{"reason":"build-finished","success":true}"#, "unit"),
-            None
-        );
+        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#, "unit"), None);
         assert_eq!(program("not json", "unit"), None);
     }
 }

@@ -11,27 +11,14 @@ use super::Finding;
 use super::tree::Tree;
 
 const PAGE: &str = "CHANGELOG.md";
-const KINDS: &[&str] = &[
-    "Added",
-    "Changed",
-    "Deprecated",
-    "Removed",
-    "Fixed",
-    "Security",
-];
+const KINDS: &[&str] = &["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(text) = tree.text(PAGE) else {
-        return vec![Finding::new(
-            PAGE,
-            1,
-            "there is no such file; users look there for news",
-        )];
+        return vec![Finding::new(PAGE, 1, "there is no such file; users look there for news")];
     };
-    let headings: Vec<(usize, &str)> = (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| line.starts_with('#'))
-        .collect();
+    let headings: Vec<(usize, &str)> =
+        (1..).zip(text.lines()).filter(|(_, line)| line.starts_with('#')).collect();
     let mut problems = Vec::new();
     for (expected, index) in [("# Changelog", 0), ("## [Unreleased]", 1)] {
         let (line, found) = headings.get(index).copied().unwrap_or((1, ""));
@@ -41,10 +28,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     }
     problems.extend(releases(headings.get(2..).unwrap_or_default()));
     problems.extend(empty_kinds(text));
-    problems
-        .into_iter()
-        .map(|(line, message)| Finding::new(PAGE, line, message))
-        .collect()
+    problems.into_iter().map(|(line, message)| Finding::new(PAGE, line, message)).collect()
 }
 
 /// The headings below `Unreleased`: kinds by name, releases by version and day, newest first.
@@ -85,9 +69,7 @@ fn numbers(text: &str, separator: char) -> Option<[u64; 3]> {
 
 /// Kinds with nothing under them.
 fn empty_kinds(text: &str) -> Vec<(usize, String)> {
-    let written = (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| !line.trim().is_empty());
+    let written = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let written: Vec<(usize, &str)> = written.chain([(0, "#")]).collect();
     let is_empty =
         |pair: &&[(usize, &str)]| pair[0].1.starts_with("### ") && pair[1].1.starts_with('#');
@@ -122,10 +104,7 @@ mod tests {
             ("[0.2.0]", "[0.1.0]", "17: the newest release"),
         ] {
             let found = finding(check, &[(PAGE, &GOOD.replacen(from, to, 1))]);
-            assert!(
-                found.starts_with(&format!("CHANGELOG.md:{problem}")),
-                "{found}"
-            );
+            assert!(found.starts_with(&format!("CHANGELOG.md:{problem}")), "{found}");
         }
     }
 

@@ -9,11 +9,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     for (path, text) in tree.texts().filter(|(path, _)| has_extension(path, "md")) {
         for (line, link) in Markdown::parse(text).links {
             if let Err(problem) = follow(tree, path, &link) {
-                findings.push(Finding::new(
-                    path,
-                    line,
-                    format!("the link {link} {problem}"),
-                ));
+                findings.push(Finding::new(path, line, format!("the link {link} {problem}")));
             }
         }
     }
@@ -25,9 +21,7 @@ fn follow(tree: &Tree, from: &str, link: &str) -> Result<(), &'static str> {
     if link.contains("://") || link.starts_with("mailto:") {
         return Ok(());
     }
-    let (path, anchor) = link
-        .split_once('#')
-        .map_or((link, None), |(path, a)| (path, Some(a)));
+    let (path, anchor) = link.split_once('#').map_or((link, None), |(path, a)| (path, Some(a)));
     let target = match path {
         "" => Some(from.to_owned()),
         _ => resolve(from, path),
@@ -38,13 +32,8 @@ fn follow(tree: &Tree, from: &str, link: &str) -> Result<(), &'static str> {
     }
     match (anchor, tree.text(&target)) {
         (Some(anchor), Some(text)) if has_extension(&target, "md") => {
-            let is_there = Markdown::parse(text)
-                .anchors
-                .iter()
-                .any(|name| name == anchor);
-            is_there
-                .then_some(())
-                .ok_or("names no heading of that file")
+            let is_there = Markdown::parse(text).anchors.iter().any(|name| name == anchor);
+            is_there.then_some(()).ok_or("names no heading of that file")
         }
         _ => Ok(()),
     }
@@ -80,14 +69,7 @@ mod tests {
                      [e](https://host.example/x) [f](./LICENSE) [g](mailto:a@host.example)\n\n\
                      # Here\n";
         passes(check, &[("README.md", links), ("LICENSE", ""), GUIDE]);
-        passes(
-            check,
-            &[
-                ("docs/a.md", "[a](guide.md) [b](../LICENSE)"),
-                ("LICENSE", ""),
-                GUIDE,
-            ],
-        );
+        passes(check, &[("docs/a.md", "[a](guide.md) [b](../LICENSE)"), ("LICENSE", ""), GUIDE]);
     }
 
     #[test]
@@ -99,10 +81,7 @@ mod tests {
             ("docs/guide.md#second-steps", "names no heading"),
             ("#gone", "names no heading"),
         ] {
-            let found = finding(
-                check,
-                &[("README.md", &format!("text\n\n[a]({link})")), GUIDE],
-            );
+            let found = finding(check, &[("README.md", &format!("text\n\n[a]({link})")), GUIDE]);
             let start = format!("README.md:3: the link {link} {problem}");
             assert!(found.starts_with(&start), "{found}");
         }

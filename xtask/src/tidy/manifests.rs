@@ -18,10 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("algo", &["graph"]),
     ("relational", &["graph", "store"]),
     ("query", &["graph", "algo"]),
-    (
-        "evergraph",
-        &["graph", "store", "algo", "relational", "query"],
-    ),
+    ("evergraph", &["graph", "store", "algo", "relational", "query"]),
     ("bench", &["evergraph"]),
     ("cli", &["evergraph", "bench"]),
     ("python", &["evergraph", "bench"]),
@@ -37,11 +34,7 @@ const SHARED: &[&str] = &["version", "edition", "rust-version", "license", "publ
 /// Checks the arrows between our crates.
 pub(super) fn check_arrows(tree: &Tree) -> Vec<Finding> {
     let (manifests, mut findings) = manifests(tree);
-    let ours = manifests
-        .iter()
-        .find(|m| m.path == ROOT)
-        .map(our_crates)
-        .unwrap_or_default();
+    let ours = manifests.iter().find(|m| m.path == ROOT).map(our_crates).unwrap_or_default();
     for manifest in manifests.iter().filter(|manifest| manifest.path != ROOT) {
         let name = manifest.crate_name();
         let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
@@ -55,11 +48,7 @@ pub(super) fn check_arrows(tree: &Tree) -> Vec<Finding> {
             };
             let is_free = dependency.is_dev && name == WHOLE;
             if !is_free && !allowed.contains(&to.as_str()) {
-                let allowed = if allowed.is_empty() {
-                    "none".into()
-                } else {
-                    allowed.join(", ")
-                };
+                let allowed = if allowed.is_empty() { "none".into() } else { allowed.join(", ") };
                 let message =
                     format!("{name} may not use {to}; of our crates it may use: {allowed}");
                 findings.push(Finding::new(manifest.path, dependency.line, message));
@@ -105,11 +94,7 @@ fn manifests(tree: &Tree) -> (Vec<Manifest<'_>>, Vec<Finding>) {
     let (mut manifests, mut findings) = (Vec::new(), Vec::new());
     for (path, text) in tree.texts().filter(|(path, _)| is_manifest(path)) {
         match DeTable::parse(text) {
-            Ok(table) => manifests.push(Manifest {
-                path,
-                text,
-                table: table.into_inner(),
-            }),
+            Ok(table) => manifests.push(Manifest { path, text, table: table.into_inner() }),
             Err(error) => {
                 let line = line_of(text, error.span().map_or(0, |span| span.start));
                 findings.push(Finding::new(path, line, error.message()));
@@ -130,10 +115,7 @@ fn is_manifest(path: &str) -> bool {
 
 /// The workspace's own crates: dependency names to folder names.
 fn our_crates(root: &Manifest<'_>) -> BTreeMap<String, String> {
-    let table = root
-        .table
-        .get("workspace")
-        .and_then(|workspace| table(workspace));
+    let table = root.table.get("workspace").and_then(|workspace| table(workspace));
     let table = table.and_then(|workspace| self::table(workspace.get("dependencies")?));
     let folder = |value: &DeValue<'_>| {
         let path = value.get("path")?.get_ref().as_str()?;
@@ -151,33 +133,23 @@ fn table<'a>(value: &'a Spanned<DeValue<'a>>) -> Option<&'a DeTable<'a>> {
 
 impl Manifest<'_> {
     fn crate_name(&self) -> &str {
-        self.path
-            .trim_end_matches("/Cargo.toml")
-            .trim_start_matches("crates/")
+        self.path.trim_end_matches("/Cargo.toml").trim_start_matches("crates/")
     }
 
     /// The dependencies of every kind and every target.
     fn dependencies(&self) -> Vec<Dependency<'_>> {
         let targets = self.table.get("target").and_then(|targets| table(targets));
-        let targets = targets
-            .into_iter()
-            .flatten()
-            .filter_map(|(_, target)| table(target));
+        let targets = targets.into_iter().flatten().filter_map(|(_, target)| table(target));
         let mut all = Vec::new();
         for owner in std::iter::once(&self.table).chain(targets) {
             for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
                 let section = owner.get(kind).and_then(|section| table(section));
-                all.extend(
-                    section
-                        .into_iter()
-                        .flatten()
-                        .map(|(name, value)| Dependency {
-                            name: name.get_ref().as_ref(),
-                            value: value.get_ref(),
-                            line: line_of(self.text, name.span().start),
-                            is_dev: kind == "dev-dependencies",
-                        }),
-                );
+                all.extend(section.into_iter().flatten().map(|(name, value)| Dependency {
+                    name: name.get_ref().as_ref(),
+                    value: value.get_ref(),
+                    line: line_of(self.text, name.span().start),
+                    is_dev: kind == "dev-dependencies",
+                }));
             }
         }
         all
@@ -188,10 +160,7 @@ impl Manifest<'_> {
         let mut dependencies = self.dependencies();
         dependencies.retain(|dependency| !is_inherited(dependency.value));
         let problem = |Dependency { name, line, .. }: &Dependency<'_>| {
-            (
-                *line,
-                format!("name {name} in the root's table, and say `{name}.workspace = true`"),
-            )
+            (*line, format!("name {name} in the root's table, and say `{name}.workspace = true`"))
         };
         dependencies.iter().map(problem).collect()
     }
@@ -204,10 +173,7 @@ impl Manifest<'_> {
             let value = package.and_then(|package| package.get(*key));
             if !value.is_some_and(|value| is_inherited(value.get_ref())) {
                 let line = value.map_or(1, |value| line_of(self.text, value.span().start));
-                problems.push((
-                    line,
-                    format!("say `{key}.workspace = true` under [package]"),
-                ));
+                problems.push((line, format!("say `{key}.workspace = true` under [package]")));
             }
         }
         let lints = self.table.get("lints");
@@ -219,17 +185,12 @@ impl Manifest<'_> {
 
     /// Entries of the root's table that are neither a folder nor a full version.
     fn unpinned(&self) -> Vec<Problem> {
-        let workspace = self
-            .table
-            .get("workspace")
-            .and_then(|workspace| table(workspace));
+        let workspace = self.table.get("workspace").and_then(|workspace| table(workspace));
         let section = workspace.and_then(|workspace| table(workspace.get("dependencies")?));
         let mut problems = Vec::new();
         for (name, value) in section.into_iter().flatten() {
             let value = value.get_ref();
-            let version = value
-                .as_str()
-                .or_else(|| value.get("version")?.get_ref().as_str());
+            let version = value.as_str().or_else(|| value.get("version")?.get_ref().as_str());
             if value.get("path").is_none() && !version.is_some_and(is_full_version) {
                 let line = line_of(self.text, name.span().start);
                 let message = format!("pin {} to a full version, x.y.z", name.get_ref());
@@ -241,19 +202,12 @@ impl Manifest<'_> {
 }
 
 fn is_inherited(value: &DeValue<'_>) -> bool {
-    value
-        .get("workspace")
-        .and_then(|value| value.get_ref().as_bool())
-        == Some(true)
+    value.get("workspace").and_then(|value| value.get_ref().as_bool()) == Some(true)
 }
 
 /// `1.2.3`, with `=` before it or something like `-rc.1` behind it.
 fn is_full_version(version: &str) -> bool {
-    let numbers = version
-        .trim_start_matches('=')
-        .split(['-', '+'])
-        .next()
-        .unwrap_or_default();
+    let numbers = version.trim_start_matches('=').split(['-', '+']).next().unwrap_or_default();
     let numbers: Vec<&str> = numbers.split('.').collect();
     numbers.len() == 3 && numbers.iter().all(|number| number.parse::<u64>().is_ok())
 }
@@ -285,12 +239,9 @@ mod tests {
 
     #[test]
     fn any_other_arrow_is_found_in_every_section() {
-        for section in [
-            "dependencies",
-            "dev-dependencies",
-            "build-dependencies",
-            "target.unix.dependencies",
-        ] {
+        for section in
+            ["dependencies", "dev-dependencies", "build-dependencies", "target.unix.dependencies"]
+        {
             let text = format!("[{section}]\nevergraph-store = {{ workspace = true }}\n");
             let found = arrows("crates/algo/Cargo.toml", &text).concat();
             let start = "crates/algo/Cargo.toml:2: algo may not use store; of our crates it may";
@@ -303,23 +254,14 @@ mod tests {
         let root = format!("{WORKSPACE}evergraph-bench = {{ path = \"crates/bench\" }}\n");
         let path = "crates/evergraph/Cargo.toml";
         let uses = |section| format!("[{section}]\nevergraph-bench.workspace = true\n");
-        passes(
-            check_arrows,
-            &[(ROOT, &root), (path, &uses("dev-dependencies"))],
-        );
-        finding(
-            check_arrows,
-            &[(ROOT, &root), (path, &uses("dependencies"))],
-        );
+        passes(check_arrows, &[(ROOT, &root), (path, &uses("dev-dependencies"))]);
+        finding(check_arrows, &[(ROOT, &root), (path, &uses("dependencies"))]);
     }
 
     #[test]
     fn a_new_crate_needs_a_row() {
         let found = arrows("crates/new/Cargo.toml", "").concat();
-        assert!(
-            found.starts_with("crates/new/Cargo.toml:1: new has no row"),
-            "{found}"
-        );
+        assert!(found.starts_with("crates/new/Cargo.toml:1: new has no row"), "{found}");
     }
 
     const PACKAGE: &str = "[package]\nname = \"a\"\nversion.workspace = true\n\
@@ -333,10 +275,7 @@ mod tests {
         assert_eq!(form(path, &inherited), [""; 0]);
         for own in ["rayon = \"1.2.3\"", "rayon = { path = \"../rayon\" }"] {
             let found = form(path, &format!("{PACKAGE}{own}\n")).concat();
-            assert!(
-                found.starts_with("crates/a/Cargo.toml:11: name rayon in"),
-                "{found}"
-            );
+            assert!(found.starts_with("crates/a/Cargo.toml:11: name rayon in"), "{found}");
         }
     }
 
@@ -344,35 +283,17 @@ mod tests {
     fn package_data_and_lints_are_said_at_the_root() {
         let own = PACKAGE.replace("edition.workspace = true", "edition = \"2021\"");
         let found = form("crates/a/Cargo.toml", &own).concat();
-        assert!(
-            found.starts_with("crates/a/Cargo.toml:4: say `edition.workspace"),
-            "{found}"
-        );
-        let found = form(
-            "xtask/Cargo.toml",
-            &PACKAGE.replace("[lints]\nworkspace = true\n", ""),
-        );
-        assert_eq!(
-            found,
-            ["xtask/Cargo.toml:1: say `workspace = true` under [lints]"]
-        );
+        assert!(found.starts_with("crates/a/Cargo.toml:4: say `edition.workspace"), "{found}");
+        let found = form("xtask/Cargo.toml", &PACKAGE.replace("[lints]\nworkspace = true\n", ""));
+        assert_eq!(found, ["xtask/Cargo.toml:1: say `workspace = true` under [lints]"]);
     }
 
     #[test]
     fn the_root_pins_full_versions() {
         assert_eq!(form(ROOT, WORKSPACE), [""; 0]);
-        for version in [
-            "\"1\"",
-            "\"1.2\"",
-            "\"*\"",
-            "{ version = \"1.2\" }",
-            "{ git = \"a\" }",
-        ] {
+        for version in ["\"1\"", "\"1.2\"", "\"*\"", "{ version = \"1.2\" }", "{ git = \"a\" }"] {
             let found = form(ROOT, &WORKSPACE.replace("\"1.2.3\"", version)).concat();
-            assert!(
-                found.starts_with("Cargo.toml:5: pin rayon"),
-                "{version}: {found}"
-            );
+            assert!(found.starts_with("Cargo.toml:5: pin rayon"), "{version}: {found}");
         }
     }
 

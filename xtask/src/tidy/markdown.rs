@@ -31,9 +31,7 @@ impl Markdown {
                 }
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => {
-                    markdown
-                        .anchors
-                        .extend(heading.take().map(|heading| anchor(&heading)));
+                    markdown.anchors.extend(heading.take().map(|heading| anchor(&heading)));
                 }
                 Event::Code(code) => {
                     if let Some(heading) = &mut heading {

@@ -49,11 +49,7 @@ struct Finding {
 
 impl Finding {
     fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -76,11 +72,7 @@ pub(crate) fn run(workspace: &Workspace) -> Outcome<bool> {
         count += findings.len();
     }
     match count {
-        0 => println!(
-            "tidy: {} files, {} rules, nothing to mend",
-            tree.len(),
-            RULES.len()
-        ),
+        0 => println!("tidy: {} files, {} rules, nothing to mend", tree.len(), RULES.len()),
         _ => println!("tidy: {count} to mend"),
     }
     Ok(count == 0)

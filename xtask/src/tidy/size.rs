@@ -70,11 +70,7 @@ fn measured(tree: &Tree) -> Sizes {
     let mut sizes = Sizes::new();
     for file in tree.rust_files() {
         let lines = 1..=file.text.lines().count();
-        let mut functions = Functions {
-            file: &file,
-            scope: Vec::new(),
-            sizes: &mut sizes,
-        };
+        let mut functions = Functions { file: &file, scope: Vec::new(), sizes: &mut sizes };
         let count = lines.filter(|&line| !file.rust.is_test(line)).count();
         functions.add(file.path.to_owned(), Measure::FileLines, count, 1);
         functions.visit_file(&file.rust.syntax);
@@ -85,29 +81,21 @@ fn measured(tree: &Tree) -> Sizes {
 fn judge(sizes: &Sizes, ratchet: &[Exception]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ((name, measure), Size { count, path, line }) in sizes {
-        let exception = ratchet
-            .iter()
-            .find(|e| e.name == name && e.measure == *measure);
+        let exception = ratchet.iter().find(|e| e.name == name && e.measure == *measure);
         let (limit, unit, advice) = (measure.limit(), measure.unit(), measure.advice());
         let mut found = |message| findings.push(Finding::new(path, *line, message));
         match exception.map(|exception| exception.size) {
             None if *count > limit => {
-                found(format!(
-                    "{name} has {count} {unit}, more than {limit}: {advice}"
-                ));
+                found(format!("{name} has {count} {unit}, more than {limit}: {advice}"));
             }
             Some(known) if *count > known => {
                 found(format!("{name} has grown from {known} to {count} {unit}"));
             }
             Some(_) if *count <= limit => {
-                found(format!(
-                    "{name} has {count} {unit} now: take it out of the ratchet"
-                ));
+                found(format!("{name} has {count} {unit} now: take it out of the ratchet"));
             }
             Some(known) if *count < known => {
-                found(format!(
-                    "{name} has {count} {unit} now: lower it in the ratchet"
-                ));
+                found(format!("{name} has {count} {unit} now: lower it in the ratchet"));
             }
             _ => {}
         }
@@ -132,10 +120,7 @@ struct Functions<'a> {
 impl Functions<'_> {
     fn add(&mut self, name: String, measure: Measure, count: usize, line: usize) {
         let path = self.file.path.to_owned();
-        let known = self
-            .sizes
-            .entry((name, measure))
-            .or_insert_with(|| Size { count, path, line });
+        let known = self.sizes.entry((name, measure)).or_insert_with(|| Size { count, path, line });
         if count > known.count {
             (known.count, known.line) = (count, line);
         }
@@ -219,26 +204,17 @@ mod tests {
 
     fn judged(text: &str, ratchet: &[Exception]) -> Vec<String> {
         let sizes = measured(&Tree::of(&[("a.rs", text)]));
-        judge(&sizes, ratchet)
-            .iter()
-            .map(Finding::to_string)
-            .collect()
+        judge(&sizes, ratchet).iter().map(Finding::to_string).collect()
     }
 
     #[test]
     fn a_function_has_70_lines_at_most() {
         passes(check, &[("a.rs", &function(70))]);
         let found = finding(check, &[("a.rs", &format!("//! A.\n{}", function(71)))]);
-        assert!(
-            found.starts_with("a.rs:2: a.rs::long has 71 lines, more than 70"),
-            "{found}"
-        );
+        assert!(found.starts_with("a.rs:2: a.rs::long has 71 lines, more than 70"), "{found}");
         let method = format!("impl<T> B<T> {{\n{}}}\n", function(71));
         let found = finding(check, &[("a.rs", &method)]);
-        assert!(
-            found.starts_with("a.rs:2: a.rs::B::long has 71 lines"),
-            "{found}"
-        );
+        assert!(found.starts_with("a.rs:2: a.rs::B::long has 71 lines"), "{found}");
     }
 
     #[test]
@@ -250,18 +226,9 @@ mod tests {
     #[test]
     fn a_function_takes_5_parameters_at_most() {
         let five = "a: u8, b: u8, c: u8, d: u8, e: u8";
-        passes(
-            check,
-            &[("a.rs", &format!("impl A {{ fn f(&self, {five}) {{}} }}"))],
-        );
-        let found = finding(
-            check,
-            &[("a.rs", &format!("trait A {{ fn f(g: u8, {five}); }}"))],
-        );
-        assert!(
-            found.starts_with("a.rs:1: a.rs::A::f has 6 parameters"),
-            "{found}"
-        );
+        passes(check, &[("a.rs", &format!("impl A {{ fn f(&self, {five}) {{}} }}"))]);
+        let found = finding(check, &[("a.rs", &format!("trait A {{ fn f(g: u8, {five}); }}"))]);
+        assert!(found.starts_with("a.rs:1: a.rs::A::f has 6 parameters"), "{found}");
     }
 
     #[test]
@@ -273,11 +240,7 @@ mod tests {
 
     #[test]
     fn an_exception_may_only_shrink() {
-        let known = |size| Exception {
-            name: "a.rs::long",
-            measure: Measure::FunctionLines,
-            size,
-        };
+        let known = |size| Exception { name: "a.rs::long", measure: Measure::FunctionLines, size };
         assert_eq!(judged(&function(80), &[known(80)]), [""; 0]);
         assert!(judged(&function(81), &[known(80)])[0].contains("grown from 80 to 81"));
         assert!(judged(&function(79), &[known(80)])[0].contains("lower it"));

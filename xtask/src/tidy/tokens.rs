@@ -64,10 +64,7 @@ mod tests {
 
     fn spelled(text: &str) -> Vec<String> {
         let tokens = text.parse().expect("the text is made of tokens");
-        names(&tokens)
-            .iter()
-            .map(|name| name.parts.join("::"))
-            .collect()
+        names(&tokens).iter().map(|name| name.parts.join("::")).collect()
     }
 
     #[test]
@@ -85,9 +82,6 @@ mod tests {
     #[test]
     fn the_colon_of_a_type_joins_nothing() {
         assert_eq!(spelled("a: b::c"), ["a", "b::c"]);
-        assert_eq!(
-            spelled("let x: u8 = y::<z>();"),
-            ["let", "x", "u8", "y", "z"]
-        );
+        assert_eq!(spelled("let x: u8 = y::<z>();"), ["let", "x", "u8", "y", "z"]);
     }
 }

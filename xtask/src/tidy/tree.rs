@@ -63,13 +63,7 @@ pub(super) struct RustFile<'a> {
 impl Tree {
     pub(super) fn read(workspace: &Workspace) -> Outcome<Self> {
         let mut list = workspace.command("git");
-        list.args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ]);
+        list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
         let mut files = BTreeMap::new();
         for path in command::output(&mut list)?.split_terminator('\0') {
             match fs::read(workspace.root().join(path)) {
@@ -91,11 +85,7 @@ impl Tree {
     fn new(files: BTreeMap<String, Option<String>>) -> Self {
         let mut tree = Self {
             files: BTreeMap::new(),
-            folders: files
-                .keys()
-                .flat_map(|path| ancestors(path))
-                .map(str::to_owned)
-                .collect(),
+            folders: files.keys().flat_map(|path| ancestors(path)).map(str::to_owned).collect(),
             unreadable: Vec::new(),
         };
         for (path, text) in files {
@@ -116,16 +106,11 @@ impl Tree {
                 } else {
                     Tests::Lines(test_items(&syntax).lines)
                 };
-                Some(Rust {
-                    tokens,
-                    syntax,
-                    tests,
-                })
+                Some(Rust { tokens, syntax, tests })
             }
             Err(error) => {
                 let line = error.span().start().line;
-                self.unreadable
-                    .push(Finding::new(path, line, error.to_string()));
+                self.unreadable.push(Finding::new(path, line, error.to_string()));
                 None
             }
         }
@@ -171,9 +156,7 @@ impl Tree {
 
     /// Every file that is text.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .filter_map(|(path, file)| Some((path.as_str(), file.text.as_deref()?)))
+        self.files.iter().filter_map(|(path, file)| Some((path.as_str(), file.text.as_deref()?)))
     }
 
     /// Every Rust file that could be parsed.
@@ -201,17 +184,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 /// Whether the path ends in a dot and this.
 pub(super) fn has_extension(path: &str, extension: &str) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, found)| found == extension)
+    path.rsplit_once('.').is_some_and(|(_, found)| found == extension)
 }
 
 /// The line on which this byte stands.
 pub(super) fn line_of(text: &str, offset: usize) -> usize {
-    text.bytes()
-        .take(offset)
-        .filter(|&byte| byte == b'\n')
-        .count()
-        + 1
+    text.bytes().take(offset).filter(|&byte| byte == b'\n').count() + 1
 }
 
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
@@ -219,11 +197,8 @@ fn ancestors(path: &str) -> impl Iterator<Item = &str> {
 }
 
 fn in_test_folder(path: &str) -> bool {
-    ancestors(path).any(|folder| {
-        ["tests", "benches", "examples"]
-            .iter()
-            .any(|name| is_last(folder, name))
-    })
+    ancestors(path)
+        .any(|folder| ["tests", "benches", "examples"].iter().any(|name| is_last(folder, name)))
 }
 
 fn is_last(path: &str, name: &str) -> bool {
@@ -301,16 +276,12 @@ fn is_test_attribute(attribute: &syn::Attribute) -> bool {
         return true;
     }
     attribute.path().is_ident("cfg")
-        && attribute
-            .parse_args::<syn::Meta>()
-            .is_ok_and(|condition| needs_test(&condition))
+        && attribute.parse_args::<syn::Meta>().is_ok_and(|condition| needs_test(&condition))
 }
 
 fn needs_test(condition: &syn::Meta) -> bool {
     match condition {
-        syn::Meta::Path(path) => ["test", "loom", "torture"]
-            .iter()
-            .any(|name| path.is_ident(name)),
+        syn::Meta::Path(path) => ["test", "loom", "torture"].iter().any(|name| path.is_ident(name)),
         syn::Meta::NameValue(_) => false,
         syn::Meta::List(list) => {
             type Conditions = syn::punctuated::Punctuated<syn::Meta, syn::Token![,]>;
@@ -332,13 +303,8 @@ mod tests {
     /// Which lines of the file are test code, as the file's only marks.
     fn test_lines(files: &[(&str, &str)], path: &str) -> Vec<usize> {
         let tree = Tree::of(files);
-        let file = tree
-            .rust_files()
-            .find(|file| file.path == path)
-            .expect("the file is there");
-        (1..=file.text.lines().count())
-            .filter(|&line| file.rust.is_test(line))
-            .collect()
+        let file = tree.rust_files().find(|file| file.path == path).expect("the file is there");
+        (1..=file.text.lines().count()).filter(|&line| file.rust.is_test(line)).collect()
     }
 
     #[test]
@@ -358,19 +324,13 @@ mod tests {
         assert_eq!(test_lines(&files, "src/a/cases.rs"), [1]);
         assert_eq!(test_lines(&files, "src/a/cases/deep.rs"), [1]);
         assert_eq!(test_lines(&files, "src/cases.rs"), [0; 0]);
-        assert_eq!(
-            test_lines(&[("a/tests/b/c.rs", "fn a() {}\n")], "a/tests/b/c.rs"),
-            [1]
-        );
+        assert_eq!(test_lines(&[("a/tests/b/c.rs", "fn a() {}\n")], "a/tests/b/c.rs"), [1]);
     }
 
     #[test]
     fn what_does_not_parse_is_a_finding() {
         let found = super::super::sample::finding(check, &[("src/a.rs", "fn a() {}\nfn {}\n")]);
-        assert!(
-            found.starts_with("src/a.rs:2: expected identifier"),
-            "{found}"
-        );
+        assert!(found.starts_with("src/a.rs:2: expected identifier"), "{found}");
         super::super::sample::passes(check, &[("src/a.rs", "fn a() {}\n")]);
     }
 }

@@ -41,9 +41,7 @@ fn is_root(path: &str) -> bool {
 fn forbids(syntax: &syn::File) -> bool {
     syntax.attrs.iter().any(|attribute| {
         attribute.path().is_ident("forbid")
-            && attribute
-                .parse_args::<syn::Path>()
-                .is_ok_and(|lint| lint.is_ident("unsafe_code"))
+            && attribute.parse_args::<syn::Path>().is_ok_and(|lint| lint.is_ident("unsafe_code"))
     })
 }
 
@@ -58,40 +56,21 @@ mod tests {
     fn it_may_stand_at_home_only() {
         passes(check, &[("crates/store/src/raw/a.rs", CODE)]);
         let found = finding(check, &[("crates/store/src/a.rs", CODE)]);
-        assert!(
-            found.starts_with("crates/store/src/a.rs:3: unsafe code"),
-            "{found}"
-        );
-        finding(
-            check,
-            &[("crates/algo/src/a.rs", "unsafe impl Send for A {}")],
-        );
-        finding(
-            check,
-            &[("crates/algo/src/a.rs", "fn a() { vec![unsafe { b() }]; }")],
-        );
+        assert!(found.starts_with("crates/store/src/a.rs:3: unsafe code"), "{found}");
+        finding(check, &[("crates/algo/src/a.rs", "unsafe impl Send for A {}")]);
+        finding(check, &[("crates/algo/src/a.rs", "fn a() { vec![unsafe { b() }]; }")]);
     }
 
     #[test]
     fn talk_about_it_is_not_unsafe() {
-        passes(
-            check,
-            &[(
-                "crates/algo/src/a.rs",
-                "//! Nothing unsafe.\nfn a() { b(\"unsafe\") }",
-            )],
-        );
+        passes(check, &[("crates/algo/src/a.rs", "//! Nothing unsafe.\nfn a() { b(\"unsafe\") }")]);
     }
 
     #[test]
     fn the_root_of_a_crate_forbids_it() {
         passes(check, &[("crates/a/src/lib.rs", "#![forbid(unsafe_code)]")]);
         passes(check, &[("crates/store/src/lib.rs", "//! A.")]);
-        for path in [
-            "crates/a/src/lib.rs",
-            "crates/a/src/main.rs",
-            "xtask/src/main.rs",
-        ] {
+        for path in ["crates/a/src/lib.rs", "crates/a/src/main.rs", "xtask/src/main.rs"] {
             finding(check, &[(path, "#![deny(unsafe_code)]")]);
         }
     }

@@ -18,10 +18,7 @@ const MACHINE: &[&str] = &["farm", "home", "root", "tmp", "work"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree
-        .texts()
-        .filter(|(path, _)| !has_extension(path, "lock"))
-    {
+    for (path, text) in tree.texts().filter(|(path, _)| !has_extension(path, "lock")) {
         for (number, line) in (1..).zip(text.lines()) {
             if let Some(word) = BANNED.iter().find(|word| has_word(line, word)) {
                 let message = format!("`{word}` marks unfinished work: finish it or take it out");
@@ -93,9 +90,6 @@ mod tests {
     fn other_paths_pass() {
         let folder = MACHINE[3];
         let text = format!("target/{folder}/a /{folder}/ a_/{folder}/b /dev/null /{folder}/$x\n");
-        passes(
-            check,
-            &[("a.sh", &text), ("a.lock", &format!("/{folder}/a"))],
-        );
+        passes(check, &[("a.sh", &text), ("a.lock", &format!("/{folder}/a"))]);
     }
 }
