@@ -44,8 +44,8 @@ pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) dictionary: Dictionary,
     pub(crate) options: Options,
-    /// Ids of vertices that were removed, or never came to be, with the version since when.
-    retired: Mutex<Vec<(VertexId, u64)>>,
+    /// Ids of vertices that were removed, or never came to be.
+    retired: Mutex<Vec<VertexId>>,
     /// The leases of snapshots, for those who want to end them.
     snapshots: Mutex<Vec<Weak<Lease>>>,
     /// What was visible when the service last looked.
@@ -263,9 +263,9 @@ impl Inner {
         self.id(key)?.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
     }
 
-    /// The id of a key, given now if it had none.
-    pub(crate) fn id_or_new(&self, key: KeyRef<'_>) -> Result<VertexId> {
-        self.dictionary.id_or_new(key).map_err(|why| self.no_id(key, why))
+    /// The id of a key, given now if it had none, reserved for a transaction.
+    pub(crate) fn reserve(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        self.dictionary.reserve(key).map_err(|why| self.no_id(key, why))
     }
 
     /// The id of a vertex that exists at `version`, if it does.
@@ -284,10 +284,10 @@ impl Inner {
         self.dictionary.key(id).unwrap_or(Key::Number(u64::from(id)))
     }
 
-    /// Has ids given up once nobody can see their vertices; they do not exist since `version`.
-    pub(crate) fn retire_ids(&self, ids: impl Iterator<Item = VertexId>, version: u64) {
+    /// Has ids given up once nobody can see their vertices.
+    pub(crate) fn retire_ids(&self, ids: impl Iterator<Item = VertexId>) {
         if self.dictionary.recycles() {
-            let mut ids = ids.map(|id| (id, version)).peekable();
+            let mut ids = ids.peekable();
             if ids.peek().is_some() {
                 self.retired.lock().extend(ids);
             }
@@ -319,12 +319,15 @@ impl Inner {
 
     fn give_up_ids(&self) {
         let mut retired = std::mem::take(&mut *self.retired.lock());
-        retired.retain(|&(id, version)| {
-            if self.versions.leases.need(0, version) || self.versions.clock.visible() < version {
-                return true;
-            }
-            self.engine.if_absent(id, || self.dictionary.release(id));
-            false
+        if retired.is_empty() {
+            return;
+        }
+        let visible = self.versions.clock.visible();
+        let leases = self.versions.leases.list();
+        let versions: Vec<u64> = leases.into_iter().map(|(_, lease)| lease.version).collect();
+        retired.retain(|&id| {
+            let release = || self.dictionary.release(id);
+            !self.engine.if_gone(id, (visible, &versions), release)
         });
         self.retired.lock().append(&mut retired);
     }

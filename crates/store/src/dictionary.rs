@@ -5,10 +5,12 @@
 //! itself needs no versions.
 //!
 //! # Invariants
-//!   - K1 `ids` and `keys` say the same, seen under the latch of the group of the id.
-//!   - K2 An id is given up ([`Dictionary::release`]) only under that latch, when the vertex does
-//!     not exist and no lease is open at which it did. It may then get another key.
-//!   - K3 A commit that adds a vertex confirms, under that latch, that the id still has its key.
+//!   - K1 `ids` and `keys` say the same, seen under the lock of the key's shard.
+//!   - K2 A transaction that is to add a key reserves it until it ends ([`Dictionary::reserve`],
+//!     [`Dictionary::unreserve`]).
+//!   - K3 An id is given up ([`Dictionary::release`]) only under the latch of its group, when the
+//!     vertex does not exist, no lease is open at which it did, and nobody has reserved it. It
+//!     may then get another key.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -80,8 +82,8 @@ impl Dictionary {
         }
     }
 
-    /// The id of a key, given now if it had none.
-    pub(crate) fn id_or_new(&self, key: KeyRef<'_>) -> Result<VertexId, NoId> {
+    /// The id of a key, given now if it had none, and not given up before it is unreserved.
+    pub(crate) fn reserve(&self, key: KeyRef<'_>) -> Result<VertexId, NoId> {
         match (&self.names, key) {
             (Names::Dense, KeyRef::Number(number)) => {
                 if number >= u64::from(MAX_VERTICES) {
@@ -91,12 +93,21 @@ impl Dictionary {
                 Ok(number as VertexId)
             }
             (Names::Number(table), KeyRef::Number(number)) => {
-                table.id_or_new(&number, || number, || self.new_id())
+                table.reserve(&number, || number, || self.new_id())
             }
             (Names::Text(table), KeyRef::Text(text)) => {
-                table.id_or_new(text, || text.into(), || self.new_id())
+                table.reserve(text, || text.into(), || self.new_id())
             }
             _ => Err(NoId::WrongKind),
+        }
+    }
+
+    /// Takes one reservation of a key back.
+    pub(crate) fn unreserve(&self, key: KeyRef<'_>) {
+        match (&self.names, key) {
+            (Names::Number(table), KeyRef::Number(number)) => table.unreserve(&number),
+            (Names::Text(table), KeyRef::Text(text)) => table.unreserve(text),
+            _ => {}
         }
     }
 
@@ -116,22 +127,12 @@ impl Dictionary {
         }
     }
 
-    /// Whether the id has this key (K3).
-    pub(crate) fn has_key(&self, id: VertexId, key: KeyRef<'_>) -> bool {
-        match (&self.names, key) {
-            (Names::Dense, KeyRef::Number(number)) => number == u64::from(id),
-            (Names::Number(table), KeyRef::Number(number)) => table.key(id) == Some(number),
-            (Names::Text(table), KeyRef::Text(text)) => table.key(id).as_deref() == Some(text),
-            _ => false,
-        }
-    }
-
     /// Whether ids are given up at all.
     pub(crate) fn recycles(&self) -> bool {
         !matches!(self.names, Names::Dense)
     }
 
-    /// Gives an id up (K2).
+    /// Gives an id up, unless it is reserved (K3).
     pub(crate) fn release(&self, id: VertexId) {
         match &self.names {
             Names::Dense => {}
@@ -144,10 +145,17 @@ impl Dictionary {
 /// Keys of one type and their ids.
 struct Table<K> {
     hasher: DefaultHashBuilder,
-    ids: Box<[RwLock<HashMap<K, VertexId>>]>,
-    /// The key of `id` is `keys[id % SHARDS][id / SHARDS]`.
+    ids: Box<[RwLock<HashMap<K, Entry>>]>,
+    /// The key of `id` is `keys[id % SHARDS][id / SHARDS]`. Locked after a shard of `ids`.
     keys: Box<[RwLock<Vec<Option<K>>>]>,
     free: Mutex<Vec<VertexId>>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    id: VertexId,
+    /// Open transactions that are to add the key.
+    reserved: u32,
 }
 
 impl<K: Clone + Eq + Hash> Table<K> {
@@ -161,28 +169,25 @@ impl<K: Clone + Eq + Hash> Table<K> {
     }
 
     #[inline]
-    fn shard<Q: Hash + ?Sized>(&self, key: &Q) -> &RwLock<HashMap<K, VertexId>> {
-        // The map inside uses the low and the highest bits of its own hash.
-        &self.ids[self.hasher.hash_one(key) as usize >> 32 & (SHARDS - 1)]
+    fn shard<Q: Hash + ?Sized>(&self, key: &Q) -> &RwLock<HashMap<K, Entry>> {
+        &self.ids[(self.hasher.hash_one(key) >> 32) as usize & (SHARDS - 1)]
     }
 
     #[inline]
     fn id<Q: Equivalent<K> + Hash + ?Sized>(&self, key: &Q) -> Option<VertexId> {
-        self.shard(key).read().get(key).copied()
+        self.shard(key).read().get(key).map(|entry| entry.id)
     }
 
-    fn id_or_new<Q: Equivalent<K> + Hash + ?Sized>(
+    fn reserve<Q: Equivalent<K> + Hash + ?Sized>(
         &self,
         key: &Q,
         own: impl FnOnce() -> K,
         new_id: impl FnOnce() -> Option<VertexId>,
     ) -> Result<VertexId, NoId> {
-        if let Some(id) = self.id(key) {
-            return Ok(id);
-        }
         let mut ids = self.shard(key).write();
-        if let Some(&id) = ids.get(key) {
-            return Ok(id);
+        if let Some(entry) = ids.get_mut(key) {
+            entry.reserved += 1;
+            return Ok(entry.id);
         }
         let freed = self.free.lock().pop();
         let id = freed.or_else(new_id).ok_or(NoId::Full)?;
@@ -193,8 +198,14 @@ impl<K: Clone + Eq + Hash> Table<K> {
             keys.resize(at + 1, None);
         }
         keys[at] = Some(key.clone());
-        ids.insert(key, id);
+        ids.insert(key, Entry { id, reserved: 1 });
         Ok(id)
+    }
+
+    fn unreserve<Q: Equivalent<K> + Hash + ?Sized>(&self, key: &Q) {
+        if let Some(entry) = self.shard(key).write().get_mut(key) {
+            entry.reserved -= 1;
+        }
     }
 
     fn key(&self, id: VertexId) -> Option<K> {
@@ -202,13 +213,13 @@ impl<K: Clone + Eq + Hash> Table<K> {
     }
 
     fn release(&self, id: VertexId) {
-        let taken = self.keys[id as usize % SHARDS]
-            .write()
-            .get_mut(id as usize / SHARDS)
-            .and_then(Option::take);
-        let Some(key) = taken else { return };
-        self.shard(&key).write().remove(&key);
-        self.free.lock().push(id);
+        let Some(key) = self.key(id) else { return };
+        let mut ids = self.shard(&key).write();
+        if ids.get(&key).is_some_and(|entry| entry.id == id && entry.reserved == 0) {
+            ids.remove(&key);
+            self.keys[id as usize % SHARDS].write()[id as usize / SHARDS] = None;
+            self.free.lock().push(id);
+        }
     }
 }
 
@@ -219,13 +230,16 @@ mod tests {
     #[test]
     fn a_key_keeps_its_id_until_it_is_released() {
         let dictionary = Dictionary::new(KeyKind::Text, 0);
-        let id = |key: &'static str| dictionary.id_or_new(key.into());
-        assert_eq!((id("a"), id("b"), id("a")), (Ok(0), Ok(1), Ok(0)));
+        let reserve = |key: &'static str| dictionary.reserve(key.into());
+        assert_eq!((reserve("a"), reserve("b"), reserve("a")), (Ok(0), Ok(1), Ok(0)));
         assert_eq!(dictionary.key(1), Some(Key::Text("b".into())));
+        dictionary.unreserve("a".into());
         dictionary.release(0);
-        assert_eq!(dictionary.id("a".into()), Ok(None));
-        assert!(!dictionary.has_key(0, "a".into()));
-        assert_eq!((id("c"), id("a"), dictionary.bound()), (Ok(0), Ok(2), 3));
+        assert_eq!(dictionary.id("a".into()), Ok(Some(0)), "somebody else has reserved it");
+        dictionary.unreserve("a".into());
+        dictionary.release(0);
+        assert_eq!((dictionary.id("a".into()), dictionary.key(0)), (Ok(None), None));
+        assert_eq!((reserve("c"), reserve("a"), dictionary.bound()), (Ok(0), Ok(2), 3));
     }
 
     #[test]
@@ -233,9 +247,9 @@ mod tests {
         let dictionary = Dictionary::new(KeyKind::Dense, 10);
         assert_eq!(dictionary.id(9u64.into()), Ok(Some(9)));
         assert_eq!(dictionary.id(10u64.into()), Ok(None));
-        assert_eq!(dictionary.id_or_new(12u64.into()), Ok(12));
+        assert_eq!(dictionary.reserve(12u64.into()), Ok(12));
         assert_eq!(dictionary.bound(), 13);
-        assert_eq!(dictionary.id_or_new(u64::MAX.into()), Err(NoId::Full));
+        assert_eq!(dictionary.reserve(u64::MAX.into()), Err(NoId::Full));
         assert_eq!(dictionary.id("a".into()), Err(NoId::WrongKind));
     }
 }

@@ -50,9 +50,8 @@ impl Engine {
         vertices: &[VertexChange],
         edges: &[EdgeChange],
         snapshot: u64,
-        confirm: impl Fn(VertexId) -> bool,
     ) -> Result<u64, Refusal> {
-        with_tree!(self, |tree| tree.commit(vertices, edges, snapshot, confirm))
+        with_tree!(self, |tree| tree.commit(vertices, edges, snapshot))
     }
 
     #[inline]
@@ -79,9 +78,9 @@ impl Engine {
         with_tree!(self, |tree| pairs(tree.list(side, v, version)))
     }
 
-    /// Runs `f` while nobody can add the vertex, if it does not exist now.
-    pub(crate) fn if_absent(&self, v: VertexId, f: impl FnOnce()) {
-        with_tree!(self, |tree| tree.if_absent(v, f));
+    /// See [`FatTree::if_gone`].
+    pub(crate) fn if_gone(&self, v: VertexId, seen_by: (u64, &[u64]), f: impl FnOnce()) -> bool {
+        with_tree!(self, |tree| tree.if_gone(v, seen_by, f))
     }
 
     pub(crate) fn is_directed(&self) -> bool {

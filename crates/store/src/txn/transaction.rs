@@ -30,9 +30,10 @@ pub struct Transaction<'db> {
     writes: WriteSet,
     /// Calls of changing methods so far.
     calls: u32,
-    /// Keys this transaction wants to add, with their ids: given up again if it does not commit.
+    /// Keys this transaction is to add, reserved until it ends.
     added: HashMap<VertexId, Key>,
     overlay: RefCell<Option<Overlay>>,
+    committed: bool,
 }
 
 impl<'db> Transaction<'db> {
@@ -45,6 +46,7 @@ impl<'db> Transaction<'db> {
             calls: 0,
             added: HashMap::new(),
             overlay: RefCell::new(None),
+            committed: false,
         }
     }
 
@@ -78,8 +80,10 @@ impl<'db> Transaction<'db> {
     pub fn add_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
         let call = self.call()?;
         let key = key.into();
-        let source = self.db.id_or_new(key)?;
-        self.added.insert(source, key.to_owned());
+        let source = self.db.reserve(key)?;
+        if self.added.insert(source, key.to_owned()).is_some() {
+            self.db.dictionary.unreserve(key);
+        }
         self.writes.push(Operation { action: Action::AddVertex, source, target: source, call });
         Ok(())
     }
@@ -277,19 +281,15 @@ impl<'db> Transaction<'db> {
             return Ok(Version(self.snapshot));
         }
         let committed = self.writes.fold(|| !self.db.engine.is_directed()).and_then(|folded| {
-            let confirm = |v| {
-                let key = self.added.get(&v);
-                key.is_some_and(|key| self.db.dictionary.has_key(v, key.as_ref()))
-            };
             let (vertices, edges) = (&folded.vertices, &folded.edges);
-            let version = self.db.engine.commit(vertices, edges, self.snapshot, confirm)?;
+            let version = self.db.engine.commit(vertices, edges, self.snapshot)?;
             Ok((version, folded))
         });
         match committed {
             Ok((version, folded)) => {
-                self.added.clear();
+                self.committed = true;
                 let gone = folded.vertices.iter().filter(|change| !change.present);
-                self.db.retire_ids(gone.map(|change| change.vertex), version);
+                self.db.retire_ids(gone.map(|change| change.vertex));
                 Ok(Version(version))
             }
             Err(refusal) => Err(self.explain(refusal)),
@@ -333,8 +333,12 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         self.db.versions.leases.close(self.lease);
         if !self.added.is_empty() {
-            let now = self.db.versions.clock.visible();
-            self.db.retire_ids(self.added.keys().copied(), now);
+            for key in self.added.values() {
+                self.db.dictionary.unreserve(key.as_ref());
+            }
+            if !self.committed {
+                self.db.retire_ids(self.added.keys().copied());
+            }
         }
     }
 }

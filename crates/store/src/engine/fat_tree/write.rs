@@ -133,22 +133,16 @@ impl<W: Weight> FatTree<W> {
     /// Makes the changes at one new version, which is visible on return; or none of them.
     ///
     /// There is at most one change per vertex and per edge (an undirected one in either
-    /// direction). `snapshot` is what the transaction read; its lease is still open. `confirm` is
-    /// asked, under the latch, whether a vertex that is added still has its key.
+    /// direction). `snapshot` is what the transaction read; its lease is still open.
     pub(crate) fn commit(
         &self,
         vertices: &[VertexChange],
         edges: &[EdgeChange],
         snapshot: u64,
-        confirm: impl Fn(VertexId) -> bool,
     ) -> Result<u64, Refusal> {
         let mut groups = self.lock(vertices, edges);
         for change in vertices {
             self.check_vertex(&groups, change, snapshot)?;
-            if change.present && !confirm(change.vertex) {
-                let VertexChange { vertex, operation, .. } = *change;
-                return Err(Refusal::VertexConflict { vertex, operation });
-            }
         }
         for change in edges {
             self.check_edge(&groups, change, snapshot)?;
@@ -169,12 +163,32 @@ impl<W: Weight> FatTree<W> {
         Ok(version)
     }
 
-    /// Runs `f` while nobody can add the vertex, if it does not exist now.
-    pub(crate) fn if_absent(&self, v: VertexId, f: impl FnOnce()) {
+    /// Runs `f`, while nobody can add the vertex, if the vertex does not exist for anybody: not
+    /// now, not at any of `versions`, and not at one that is still to become visible. False if it
+    /// exists only for a reader, who will be gone some day.
+    ///
+    /// `versions` are those of all leases, listed after `visible` was read.
+    pub(crate) fn if_gone(
+        &self,
+        v: VertexId,
+        (visible, versions): (u64, &[u64]),
+        f: impl FnOnce(),
+    ) -> bool {
         let locked = self.slot(Self::address(Side::Out, v)).chain.lock();
-        if !self.is_live(&locked, v) {
+        if self.is_live(&locked, v) {
+            return true;
+        }
+        let local = local_of(v);
+        let live_at = |&version: &u64| {
+            let state = locked.at(version).map(|state| state.value);
+            state.unwrap_or_else(|| self.untouched(group_of(v))).live_at(local, version)
+        };
+        let seen = states_after(&locked, visible).any(|s| s.changed_after(visible, local, VERTEX))
+            || versions.iter().chain([&visible]).any(live_at);
+        if !seen {
             f();
         }
+        !seen
     }
 
     #[inline]
@@ -268,12 +282,12 @@ impl<W: Weight> FatTree<W> {
         operation: usize,
         snapshot: u64,
     ) -> Result<(), Refusal> {
-        if self.is_live(locked, vertex) {
-            return Ok(());
-        }
         let changed = |state: &Base<W>| state.changed_after(snapshot, local_of(vertex), VERTEX);
         if states_after(locked, snapshot).any(changed) {
             return Err(Refusal::VertexConflict { vertex, operation });
+        }
+        if self.is_live(locked, vertex) {
+            return Ok(());
         }
         Err(Refusal::UnknownVertex { vertex, operation })
     }
