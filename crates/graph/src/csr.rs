@@ -56,10 +56,8 @@ impl<W: Weight> Csr<W> {
     /// Edges without a weight get weight 1.
     pub fn from_edges(list: &EdgeList) -> Result<Self, BuildError> {
         let vertices = list.keys.len();
-        if let Some(&(u, v)) = list
-            .edges
-            .par_iter()
-            .find_any(|&&(u, v)| u >= vertices || v >= vertices)
+        if let Some(&(u, v)) =
+            list.edges.par_iter().find_any(|&&(u, v)| u >= vertices || v >= vertices)
         {
             return Err(BuildError::OutOfRange(u, v));
         }
@@ -71,13 +69,7 @@ impl<W: Weight> Csr<W> {
         } else {
             None
         };
-        Ok(Self {
-            out,
-            weights,
-            incoming,
-            present: all_present(vertices),
-            vertices,
-        })
+        Ok(Self { out, weights, incoming, present: all_present(vertices), vertices })
     }
 
     /// Copies any view into rows: the static twin of a live snapshot.
@@ -93,13 +85,7 @@ impl<W: Weight> Csr<W> {
             }
         });
         let vertices = present.iter().map(|bits: &u64| bits.count_ones()).sum();
-        Self {
-            out,
-            weights,
-            incoming,
-            present,
-            vertices,
-        }
+        Self { out, weights, incoming, present, vertices }
     }
 
     /// The neighbours of `v`, ascending.
@@ -153,11 +139,7 @@ fn pass_run<B>(
     run: &[VertexId],
     mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    if run.is_empty() {
-        ControlFlow::Continue(())
-    } else {
-        f(run)
-    }
+    if run.is_empty() { ControlFlow::Continue(()) } else { f(run) }
 }
 
 impl<W: Weight> GraphView for Csr<W> {
@@ -270,10 +252,8 @@ fn scatter<W: Weight>(
     let offsets = prefix_sums(&degrees);
     let entries = offsets[vertices as usize] as usize;
 
-    let cursors: Vec<AtomicU64> = offsets
-        .par_iter()
-        .map(|&offset| AtomicU64::new(offset))
-        .collect();
+    let cursors: Vec<AtomicU64> =
+        offsets.par_iter().map(|&offset| AtomicU64::new(offset)).collect();
     let places: Vec<AtomicU32> = atomics(entries);
     let loads: Vec<AtomicU64> = atomics(if W::WEIGHTED { entries } else { 0 });
     let place = |row: VertexId, end: VertexId, edge: usize| {
@@ -293,21 +273,12 @@ fn scatter<W: Weight>(
     });
     let mut row_ends: Vec<u32> = places.into_iter().map(AtomicU32::into_inner).collect();
     let mut row_weights: Vec<W> = if W::WEIGHTED {
-        loads
-            .into_iter()
-            .map(|bits| W::from_f64(f64::from_bits(bits.into_inner())))
-            .collect()
+        loads.into_iter().map(|bits| W::from_f64(f64::from_bits(bits.into_inner()))).collect()
     } else {
         vec![W::default(); entries]
     };
     sort_rows(&offsets, &mut row_ends, &mut row_weights)?;
-    Ok((
-        Rows {
-            offsets,
-            ends: row_ends,
-        },
-        row_weights,
-    ))
+    Ok((Rows { offsets, ends: row_ends }, row_weights))
 }
 
 fn atomics<T: Default>(n: usize) -> Vec<T> {
@@ -324,26 +295,22 @@ fn sort_rows<W: Weight>(
     let offset = |v: VertexId| offsets[v as usize] as usize;
     let ends = chunks_by_range(ends, &splits, offset);
     let weights = chunks_by_range(weights, &splits, offset);
-    splits
-        .par_iter()
-        .zip(ends)
-        .zip(weights)
-        .try_for_each(|((range, ends), weights)| {
-            let mut scratch = Vec::new();
-            for v in range.clone() {
-                let span = offset(v) - offset(range.start)..offset(v + 1) - offset(range.start);
-                let (row, row_weights) = (&mut ends[span.clone()], &mut weights[span]);
-                if W::WEIGHTED {
-                    sort_together(row, row_weights, &mut scratch);
-                } else {
-                    row.sort_unstable();
-                }
-                if let Some(twice) = row.windows(2).find(|pair| pair[0] == pair[1]) {
-                    return Err(BuildError::Duplicate(v, twice[0]));
-                }
+    splits.par_iter().zip(ends).zip(weights).try_for_each(|((range, ends), weights)| {
+        let mut scratch = Vec::new();
+        for v in range.clone() {
+            let span = offset(v) - offset(range.start)..offset(v + 1) - offset(range.start);
+            let (row, row_weights) = (&mut ends[span.clone()], &mut weights[span]);
+            if W::WEIGHTED {
+                sort_together(row, row_weights, &mut scratch);
+            } else {
+                row.sort_unstable();
             }
-            Ok(())
-        })
+            if let Some(twice) = row.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(BuildError::Duplicate(v, twice[0]));
+            }
+        }
+        Ok(())
+    })
 }
 
 fn sort_together<W: Weight>(
@@ -367,21 +334,17 @@ fn copy_out<G: GraphView>(view: &G) -> (Rows, Vec<G::Weight>) {
     let offset = |v: VertexId| offsets[v as usize] as usize;
     let end_pieces = chunks_by_range(&mut ends, &splits, offset);
     let weight_pieces = chunks_by_range(&mut weights, &splits, offset);
-    splits
-        .par_iter()
-        .zip(end_pieces)
-        .zip(weight_pieces)
-        .for_each(|((range, ends), weights)| {
-            let mut at = 0;
-            for v in range.clone() {
-                let _: ControlFlow<()> = view.weighted_runs(v, |run, loads| {
-                    ends[at..at + run.len()].copy_from_slice(run);
-                    weights[at..at + run.len()].copy_from_slice(loads);
-                    at += run.len();
-                    ControlFlow::Continue(())
-                });
-            }
-        });
+    splits.par_iter().zip(end_pieces).zip(weight_pieces).for_each(|((range, ends), weights)| {
+        let mut at = 0;
+        for v in range.clone() {
+            let _: ControlFlow<()> = view.weighted_runs(v, |run, loads| {
+                ends[at..at + run.len()].copy_from_slice(run);
+                weights[at..at + run.len()].copy_from_slice(loads);
+                at += run.len();
+                ControlFlow::Continue(())
+            });
+        }
+    });
     (Rows { offsets, ends }, weights)
 }
 
@@ -402,10 +365,7 @@ fn copy_in<G: GraphView>(view: &G) -> Rows {
 
 fn view_offsets<G: GraphView>(view: &G, degree: impl Fn(VertexId) -> u32 + Sync) -> Vec<u64> {
     let mut degrees = vec![0; view.vertex_bound() as usize];
-    degrees
-        .par_iter_mut()
-        .enumerate()
-        .for_each(|(v, d)| *d = degree(v as VertexId));
+    degrees.par_iter_mut().enumerate().for_each(|(v, d)| *d = degree(v as VertexId));
     prefix_sums(&degrees)
 }
 
@@ -423,12 +383,7 @@ mod tests {
     use crate::KeyTable;
 
     fn list(directed: bool, vertices: u32, edges: &[(u32, u32)]) -> EdgeList {
-        EdgeList {
-            directed,
-            keys: KeyTable::dense(vertices),
-            edges: edges.to_vec(),
-            weights: None,
-        }
+        EdgeList { directed, keys: KeyTable::dense(vertices), edges: edges.to_vec(), weights: None }
     }
 
     #[test]
@@ -438,10 +393,7 @@ mod tests {
         assert_eq!(csr.neighbours(1), [0, 1]);
         assert_eq!(csr.neighbours(2), [0]);
         assert_eq!(csr.in_neighbours(2), [0]);
-        assert_eq!(
-            (csr.entry_count(), csr.vertex_count(), csr.degree(3)),
-            (5, 4, 0)
-        );
+        assert_eq!((csr.entry_count(), csr.vertex_count(), csr.degree(3)), (5, 4, 0));
     }
 
     #[test]
@@ -449,10 +401,7 @@ mod tests {
         let mut edges = list(true, 3, &[(2, 1), (0, 2), (0, 1)]);
         edges.weights = Some(vec![21.0, 2.0, 1.0]);
         let csr: Csr<f64> = Csr::from_edges(&edges).expect("simple");
-        assert_eq!(
-            (csr.neighbours(0), csr.weights(0)),
-            (&[1, 2][..], &[1.0, 2.0][..])
-        );
+        assert_eq!((csr.neighbours(0), csr.weights(0)), (&[1, 2][..], &[1.0, 2.0][..]));
         assert_eq!(csr.in_neighbours(1), [0, 2]);
         assert_eq!(csr.weights(2), [21.0]);
     }
@@ -460,10 +409,7 @@ mod tests {
     #[test]
     fn what_is_not_a_simple_graph_is_refused() {
         let twice = Csr::<()>::from_edges(&list(false, 3, &[(0, 1), (1, 0)]));
-        assert!(matches!(
-            twice,
-            Err(BuildError::Duplicate(0, 1) | BuildError::Duplicate(1, 0))
-        ));
+        assert!(matches!(twice, Err(BuildError::Duplicate(0, 1) | BuildError::Duplicate(1, 0))));
         let outside = Csr::<()>::from_edges(&list(true, 3, &[(0, 3)]));
         assert_eq!(outside, Err(BuildError::OutOfRange(0, 3)));
     }
@@ -471,10 +417,7 @@ mod tests {
     #[test]
     fn the_copy_of_a_view_equals_the_view() {
         let mut edges = list(true, 200, &[]);
-        edges.edges = (0..199)
-            .map(|v| (v, v * 7 % 200))
-            .chain([(199, 3), (199, 198)])
-            .collect();
+        edges.edges = (0..199).map(|v| (v, v * 7 % 200)).chain([(199, 3), (199, 198)]).collect();
         edges.weights = Some((0..edges.edges.len()).map(|i| i as f64).collect());
         let csr: Csr<f64> = Csr::from_edges(&edges).expect("simple");
         assert_eq!(Csr::from_view(&csr), csr);

@@ -31,4 +31,45 @@ impl EdgeList {
         let loops = self.edges.iter().filter(|(u, v)| u == v).count() as u64;
         2 * edges - loops
     }
+
+    /// The directed graph with both arcs of every edge; a self loop stays one arc. A directed
+    /// list stays as it is.
+    #[must_use]
+    pub fn into_directed(mut self) -> Self {
+        if self.directed {
+            return self;
+        }
+        self.directed = true;
+        for edge in 0..self.edges.len() {
+            let (u, v) = self.edges[edge];
+            if u == v {
+                continue;
+            }
+            self.edges.push((v, u));
+            if let Some(weights) = &mut self.weights {
+                weights.push(weights[edge]);
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directed_list_has_both_arcs_of_every_edge() {
+        let list = EdgeList {
+            directed: false,
+            keys: KeyTable::dense(3),
+            edges: vec![(0, 1), (2, 2), (1, 2)],
+            weights: Some(vec![1.0, 2.0, 3.0]),
+        };
+        assert_eq!(list.entry_count(), 5);
+        let list = list.into_directed().into_directed();
+        assert_eq!(list.edges, [(0, 1), (2, 2), (1, 2), (1, 0), (2, 1)]);
+        assert_eq!(list.weights, Some(vec![1.0, 2.0, 3.0, 1.0, 3.0]));
+        assert_eq!(list.entry_count(), 5);
+    }
 }

@@ -10,7 +10,4 @@ pub type VertexId = u32;
 /// Most vertex ids a graph may hold. The last `u32` values stay free as markers.
 pub const MAX_VERTICES: u32 = u32::MAX - 63;
 
-const _: () = assert!(
-    MAX_VERTICES.is_multiple_of(64),
-    "directories grow by groups of 64 vertices"
-);
+const _: () = assert!(MAX_VERTICES.is_multiple_of(64), "directories grow by groups of 64 vertices");

@@ -1,9 +1,10 @@
 //! External names of vertices, and the table from dense ids back to them.
 
 use std::fmt;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
-use hashbrown::HashMap;
+use hashbrown::hash_map as map;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_table};
 
 use crate::id::{MAX_VERTICES, VertexId};
 
@@ -93,7 +94,8 @@ impl<'a> From<&'a Key> for KeyRef<'a> {
 ///
 /// # Invariants
 ///   - `id(key(v)) == Some(v)` for every `v < len`; no key occurs twice.
-///   - A dense table stores nothing: the key of `v` is the number `v`.
+///   - A dense table stores nothing: the key of `v` is the number `v`. Other consecutive numbers
+///     take no memory either, and ascending ones only themselves.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     columns: Columns,
@@ -102,14 +104,30 @@ pub struct KeyTable {
 #[derive(Clone, Debug)]
 enum Columns {
     Dense(u32),
-    Number {
-        keys: Vec<u64>,
-        ids: HashMap<u64, VertexId>,
+    /// The keys `first .. first + len`. The last one is a `u64`.
+    Consecutive {
+        first: u64,
+        len: u32,
     },
-    Text {
-        keys: Vec<Box<str>>,
-        ids: HashMap<Box<str>, VertexId>,
-    },
+    /// Strictly ascending; looked up by bisection.
+    Ascending(Vec<u64>),
+    Number(Numbers),
+    Text(Texts),
+}
+
+/// Numbers in any order.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    keys: Vec<u64>,
+    ids: HashMap<u64, VertexId>,
+}
+
+/// Texts in any order, each stored once: `ids` hashes through `keys`.
+#[derive(Clone, Debug, Default)]
+struct Texts {
+    keys: Vec<Box<str>>,
+    ids: HashTable<VertexId>,
+    hasher: DefaultHashBuilder,
 }
 
 /// Which kind of key a table holds.
@@ -137,42 +155,69 @@ pub enum KeyRefusal {
 impl KeyTable {
     /// The table in which vertex `v` has the key `v`.
     pub fn dense(vertices: u32) -> Self {
-        Self {
-            columns: Columns::Dense(vertices),
-        }
+        Self { columns: Columns::Dense(vertices) }
     }
 
     /// An empty table of the given kind.
     pub fn empty(kind: KeyKind) -> Self {
         let columns = match kind {
             KeyKind::Dense => Columns::Dense(0),
-            KeyKind::Number => Columns::Number {
-                keys: Vec::new(),
-                ids: HashMap::new(),
-            },
-            KeyKind::Text => Columns::Text {
-                keys: Vec::new(),
-                ids: HashMap::new(),
-            },
+            KeyKind::Number => Columns::Number(Numbers::default()),
+            KeyKind::Text => Columns::Text(Texts::default()),
         };
         Self { columns }
+    }
+
+    /// The table of these numbers, each greater than the one before it; without a hash table.
+    /// Numbers that start at 0 and leave no gap make a dense table.
+    ///
+    /// `None` if a number is not greater than the one before it, or if there are more than
+    /// [`MAX_VERTICES`].
+    pub fn ascending(keys: Vec<u64>) -> Option<Self> {
+        let ascends = keys.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascends || keys.len() > MAX_VERTICES as usize {
+            return None;
+        }
+        let len = keys.len() as u32;
+        let columns = match (keys.first(), keys.last()) {
+            (Some(&first), Some(&last)) if last - first < u64::from(len) => {
+                return Self::consecutive(first, len);
+            }
+            (None, _) => Columns::Dense(0),
+            _ => Columns::Ascending(keys),
+        };
+        Some(Self { columns })
+    }
+
+    /// The table of the numbers `first .. first + len`, which takes no memory; dense if `first`
+    /// is 0. `None` if the last number is no `u64` or if there are more than [`MAX_VERTICES`].
+    pub fn consecutive(first: u64, len: u32) -> Option<Self> {
+        let fits = first.checked_add(u64::from(len)).is_some() && len <= MAX_VERTICES;
+        let columns = match first {
+            0 => Columns::Dense(len),
+            _ => Columns::Consecutive { first, len },
+        };
+        fits.then_some(Self { columns })
     }
 
     /// Which kind of key the table holds.
     pub fn kind(&self) -> KeyKind {
         match &self.columns {
             Columns::Dense(_) => KeyKind::Dense,
-            Columns::Number { .. } => KeyKind::Number,
-            Columns::Text { .. } => KeyKind::Text,
+            Columns::Consecutive { .. } | Columns::Ascending(_) | Columns::Number(_) => {
+                KeyKind::Number
+            }
+            Columns::Text(_) => KeyKind::Text,
         }
     }
 
     /// How many keys there are.
     pub fn len(&self) -> u32 {
         match &self.columns {
-            Columns::Dense(vertices) => *vertices,
-            Columns::Number { keys, .. } => keys.len() as u32,
-            Columns::Text { keys, .. } => keys.len() as u32,
+            Columns::Dense(len) | Columns::Consecutive { len, .. } => *len,
+            Columns::Ascending(keys) => keys.len() as u32,
+            Columns::Number(numbers) => numbers.keys.len() as u32,
+            Columns::Text(texts) => texts.keys.len() as u32,
         }
     }
 
@@ -183,22 +228,39 @@ impl KeyTable {
 
     /// The key of vertex `v`, if there is such a vertex.
     pub fn key(&self, v: VertexId) -> Option<KeyRef<'_>> {
+        let place = v as usize;
         match &self.columns {
-            Columns::Dense(vertices) => (v < *vertices).then(|| KeyRef::Number(u64::from(v))),
-            Columns::Number { keys, .. } => keys.get(v as usize).map(|&key| KeyRef::Number(key)),
-            Columns::Text { keys, .. } => keys.get(v as usize).map(|key| KeyRef::Text(key)),
+            Columns::Dense(len) => (v < *len).then(|| KeyRef::from(v)),
+            Columns::Consecutive { first, len } => {
+                (v < *len).then(|| KeyRef::Number(first + u64::from(v)))
+            }
+            Columns::Ascending(keys) => keys.get(place).map(|&key| KeyRef::Number(key)),
+            Columns::Number(numbers) => numbers.keys.get(place).map(|&key| KeyRef::Number(key)),
+            Columns::Text(texts) => texts.keys.get(place).map(|key| KeyRef::Text(key)),
         }
+    }
+
+    /// The keys, in id order.
+    pub fn iter(&self) -> impl Iterator<Item = KeyRef<'_>> {
+        (0..self.len()).map_while(|v| self.key(v))
     }
 
     /// The vertex with this key, if there is one.
     #[inline]
     pub fn id<'k>(&self, key: impl Into<KeyRef<'k>>) -> Option<VertexId> {
         match (&self.columns, key.into()) {
-            (Columns::Dense(vertices), KeyRef::Number(number)) => {
-                (number < u64::from(*vertices)).then_some(number as VertexId)
+            (Columns::Dense(len), KeyRef::Number(number)) => {
+                (number < u64::from(*len)).then_some(number as VertexId)
             }
-            (Columns::Number { ids, .. }, KeyRef::Number(number)) => ids.get(&number).copied(),
-            (Columns::Text { ids, .. }, KeyRef::Text(text)) => ids.get(text).copied(),
+            (Columns::Consecutive { first, len }, KeyRef::Number(number)) => {
+                let v = number.checked_sub(*first)?;
+                (v < u64::from(*len)).then_some(v as VertexId)
+            }
+            (Columns::Ascending(keys), KeyRef::Number(number)) => {
+                keys.binary_search(&number).ok().map(|v| v as VertexId)
+            }
+            (Columns::Number(numbers), KeyRef::Number(number)) => numbers.ids.get(&number).copied(),
+            (Columns::Text(texts), KeyRef::Text(text)) => texts.id(text),
             _ => None,
         }
     }
@@ -208,29 +270,32 @@ impl KeyTable {
     /// A dense table takes only the number that is next in line; any other number is refused as
     /// of the wrong kind.
     pub fn push<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<VertexId, KeyRefusal> {
+        if matches!(self.columns, Columns::Consecutive { .. } | Columns::Ascending(_)) {
+            let numbers = self.iter().filter_map(|key| match key {
+                KeyRef::Number(number) => Some(number),
+                KeyRef::Text(_) => None,
+            });
+            self.columns = Columns::Number(numbers.collect());
+        }
         let next = self.len();
-        let key = key.into();
-        if let Some(id) = self.id(key) {
-            return Err(KeyRefusal::Duplicate(id));
-        }
-        if next >= MAX_VERTICES {
-            return Err(KeyRefusal::Full);
-        }
-        match (&mut self.columns, key) {
-            (Columns::Dense(vertices), KeyRef::Number(number)) if number == u64::from(next) => {
-                *vertices += 1;
+        match (&mut self.columns, key.into()) {
+            (Columns::Dense(len), KeyRef::Number(number)) => {
+                if number < u64::from(*len) {
+                    return Err(KeyRefusal::Duplicate(number as VertexId));
+                }
+                if next >= MAX_VERTICES {
+                    return Err(KeyRefusal::Full);
+                }
+                if number > u64::from(*len) {
+                    return Err(KeyRefusal::WrongKind);
+                }
+                *len += 1;
+                Ok(next)
             }
-            (Columns::Number { keys, ids }, KeyRef::Number(number)) => {
-                keys.push(number);
-                ids.insert(number, next);
-            }
-            (Columns::Text { keys, ids }, KeyRef::Text(text)) => {
-                keys.push(text.into());
-                ids.insert(text.into(), next);
-            }
-            _ => return Err(KeyRefusal::WrongKind),
+            (Columns::Number(numbers), KeyRef::Number(number)) => numbers.push(number),
+            (Columns::Text(texts), KeyRef::Text(text)) => texts.push(text),
+            _ => Err(KeyRefusal::WrongKind),
         }
-        Ok(next)
     }
 
     /// The id of `key`, given now if it had none.
@@ -239,5 +304,118 @@ impl KeyTable {
             Ok(id) | Err(KeyRefusal::Duplicate(id)) => Ok(id),
             Err(refusal) => Err(refusal),
         }
+    }
+}
+
+impl Numbers {
+    fn push(&mut self, number: u64) -> Result<VertexId, KeyRefusal> {
+        let next = self.keys.len() as u32;
+        match self.ids.entry(number) {
+            map::Entry::Occupied(entry) => Err(KeyRefusal::Duplicate(*entry.get())),
+            map::Entry::Vacant(_) if next >= MAX_VERTICES => Err(KeyRefusal::Full),
+            map::Entry::Vacant(entry) => {
+                entry.insert(next);
+                self.keys.push(number);
+                Ok(next)
+            }
+        }
+    }
+}
+
+/// Numbers that are all different.
+impl FromIterator<u64> for Numbers {
+    fn from_iter<I: IntoIterator<Item = u64>>(numbers: I) -> Self {
+        let keys: Vec<u64> = numbers.into_iter().collect();
+        let ids = keys.iter().copied().zip(0..).collect();
+        Self { keys, ids }
+    }
+}
+
+impl Texts {
+    fn id(&self, text: &str) -> Option<VertexId> {
+        let same = |&id: &VertexId| &*self.keys[id as usize] == text;
+        self.ids.find(self.hasher.hash_one(text), same).copied()
+    }
+
+    fn push(&mut self, text: &str) -> Result<VertexId, KeyRefusal> {
+        let Self { keys, ids, hasher } = self;
+        let next = keys.len() as u32;
+        let entry = ids.entry(
+            hasher.hash_one(text),
+            |&id| &*keys[id as usize] == text,
+            |&id| hasher.hash_one(&*keys[id as usize]),
+        );
+        match entry {
+            hash_table::Entry::Occupied(entry) => Err(KeyRefusal::Duplicate(*entry.get())),
+            hash_table::Entry::Vacant(_) if next >= MAX_VERTICES => Err(KeyRefusal::Full),
+            hash_table::Entry::Vacant(entry) => {
+                entry.insert(next);
+                keys.push(text.into());
+                Ok(next)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(table: &KeyTable) -> Vec<KeyRef<'_>> {
+        table.iter().collect()
+    }
+
+    #[test]
+    fn consecutive_numbers_from_zero_are_dense() {
+        let table = KeyTable::ascending(vec![0, 1, 2]).expect("ascends");
+        assert_eq!((table.kind(), table.len()), (KeyKind::Dense, 3));
+        assert_eq!(table.id(3u64), None);
+    }
+
+    #[test]
+    fn every_form_finds_its_keys_and_takes_new_ones() {
+        for keys in [vec![5, 6, 7], vec![5, 9, 11], vec![u64::MAX - 1, u64::MAX]] {
+            let mut table = KeyTable::ascending(keys.clone()).expect("ascends");
+            assert_eq!(table.kind(), KeyKind::Number);
+            for (v, &key) in keys.iter().enumerate() {
+                assert_eq!(table.id(key), Some(v as u32), "{keys:?}");
+                assert_eq!(table.push(key), Err(KeyRefusal::Duplicate(v as u32)));
+            }
+            assert_eq!((table.id(4u64), table.id("5")), (None, None));
+            assert_eq!(table.push(3u64), Ok(keys.len() as u32));
+            assert_eq!(table.id(3u64), Some(keys.len() as u32));
+            assert_eq!(numbers(&table).len(), keys.len() + 1);
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_ascend_or_leave_u64_are_refused() {
+        assert!(KeyTable::ascending(vec![1, 1]).is_none());
+        assert!(KeyTable::ascending(vec![2, 1]).is_none());
+        assert!(KeyTable::consecutive(u64::MAX, 2).is_none());
+        assert!(KeyTable::consecutive(1, u32::MAX).is_none());
+    }
+
+    #[test]
+    fn a_text_is_stored_once_and_found() {
+        let mut table = KeyTable::empty(KeyKind::Text);
+        for text in ["b", "a", "", "b"] {
+            let known = table.id(text);
+            let pushed = table.push(text);
+            assert_eq!(known.map(KeyRefusal::Duplicate), pushed.err());
+        }
+        let keys: Vec<String> = table.iter().map(|key| key.to_string()).collect();
+        assert_eq!(keys, ["b", "a", ""]);
+        assert_eq!(table.push(1u64), Err(KeyRefusal::WrongKind));
+        assert_eq!(table.id("a"), Some(1));
+    }
+
+    #[test]
+    fn a_dense_table_takes_only_the_next_number() {
+        let mut table = KeyTable::dense(2);
+        assert_eq!(table.push(1u64), Err(KeyRefusal::Duplicate(1)));
+        assert_eq!(table.push(3u64), Err(KeyRefusal::WrongKind));
+        assert_eq!(table.push(2u64), Ok(2));
+        assert_eq!(table.get_or_push(2u64), Ok(2));
     }
 }

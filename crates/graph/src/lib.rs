@@ -17,12 +17,25 @@ pub mod view;
 pub mod csr;
 pub mod edges;
 
+// How a graph comes into the process.
+pub mod generate;
+pub mod progress;
+pub mod read;
+pub mod source;
+
 // Parallel building blocks.
 pub mod par;
 
+mod memory;
+mod mix;
+
 pub use csr::Csr;
 pub use edges::EdgeList;
+pub use generate::GraphSpec;
 pub use id::{MAX_VERTICES, VertexId};
 pub use key::{Key, KeyKind, KeyRef, KeyTable};
+pub use progress::Progress;
+pub use read::{ReadError, ReadOptions};
+pub use source::GraphSource;
 pub use view::GraphView;
 pub use weight::Weight;

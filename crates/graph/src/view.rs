@@ -107,9 +107,7 @@ pub trait GraphView: Sync {
     #[inline]
     fn for_each_weighted(&self, v: VertexId, mut f: impl FnMut(VertexId, Self::Weight)) {
         let _: ControlFlow<()> = self.weighted_runs(v, |run, weights| {
-            run.iter()
-                .zip(weights)
-                .for_each(|(&u, &weight)| f(u, weight));
+            run.iter().zip(weights).for_each(|(&u, &weight)| f(u, weight));
             ControlFlow::Continue(())
         });
     }

@@ -16,9 +16,7 @@ impl AtomicBitset {
     /// An empty set for ids `< bound`.
     pub fn new(bound: u32) -> Self {
         let words = (bound as usize).div_ceil(64);
-        Self {
-            words: (0..words).map(|_| AtomicU64::new(0)).collect(),
-        }
+        Self { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
     /// Whether `v` is in the set.

@@ -12,29 +12,22 @@ const SEQUENTIAL_SUM_MAX: usize = 1 << 16;
 /// The offsets of lists with these lengths: `[0, l0, l0 + l1, ..]`, one longer than `lengths`.
 pub fn prefix_sums(lengths: &[u32]) -> Vec<u64> {
     let mut offsets = vec![0; lengths.len() + 1];
-    let chunk = lengths
-        .len()
-        .div_ceil(rayon::current_num_threads())
-        .max(SEQUENTIAL_SUM_MAX);
-    let sums: Vec<u64> = lengths
-        .par_chunks(chunk)
-        .map(|part| part.iter().map(|&n| u64::from(n)).sum())
-        .collect();
+    let chunk = lengths.len().div_ceil(rayon::current_num_threads()).max(SEQUENTIAL_SUM_MAX);
+    let sums: Vec<u64> =
+        lengths.par_chunks(chunk).map(|part| part.iter().map(|&n| u64::from(n)).sum()).collect();
     let starts = sums.iter().scan(0, |total, sum| {
         *total += sum;
         Some(*total - sum)
     });
     let starts: Vec<u64> = starts.collect();
-    offsets[1..]
-        .par_chunks_mut(chunk)
-        .zip(lengths.par_chunks(chunk))
-        .zip(starts)
-        .for_each(|((offsets, lengths), mut total)| {
+    offsets[1..].par_chunks_mut(chunk).zip(lengths.par_chunks(chunk)).zip(starts).for_each(
+        |((offsets, lengths), mut total)| {
             for (offset, &length) in offsets.iter_mut().zip(lengths) {
                 total += u64::from(length);
                 *offset = total;
             }
-        });
+        },
+    );
     offsets
 }
 

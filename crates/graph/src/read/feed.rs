@@ -1,0 +1,188 @@
+//! The way of a record from a parser to the sink: what to do with self loops and duplicates.
+
+use std::ops::RangeInclusive;
+
+use super::error::ReadError;
+use super::lines::{At, Lines};
+use super::options::{Duplicates, ReadOptions, SelfLoops};
+use super::sink::{Counts, Edge, Header, Refusal, Repeats, Sink};
+use crate::id::MAX_VERTICES;
+use crate::key::KeyRef;
+use crate::memory;
+
+/// Memory that a vertex takes in any form of the graph, at least: an offset of 64 bits.
+const BYTES_PER_VERTEX: u64 = 8;
+/// Memory that an edge takes in any form of the graph, at least: its two ends.
+const BYTES_PER_EDGE: u64 = 8;
+
+/// Passes records on to a sink.
+pub(crate) struct Feed<'s, S> {
+    sink: &'s mut S,
+    duplicates: Duplicates,
+    self_loops: SelfLoops,
+    directed: bool,
+    repeats: Repeats,
+    pub(crate) counts: Counts,
+}
+
+impl<'s, S: Sink> Feed<'s, S> {
+    pub(crate) fn new(sink: &'s mut S, options: &ReadOptions) -> Self {
+        Self {
+            sink,
+            duplicates: options.duplicates,
+            self_loops: options.self_loops,
+            directed: false,
+            repeats: Repeats::Duplicate,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Opens the sink, after checking that what the file declares can be true and fits the
+    /// memory.
+    pub(crate) fn begin(&mut self, at: At<'_>, header: Header) -> Result<(), ReadError> {
+        let vertices = header.vertices.unwrap_or(0);
+        if vertices > u64::from(MAX_VERTICES) {
+            return Err(ReadError::TooManyVertices { at: at.place() });
+        }
+        let edges = header.edges.unwrap_or(0);
+        let needed =
+            edges.saturating_mul(BYTES_PER_EDGE).saturating_add(vertices * BYTES_PER_VERTEX);
+        if let Some(available) = memory::available().filter(|&available| available < needed) {
+            return Err(ReadError::TooLarge { at: at.place(), needed, available });
+        }
+        self.directed = header.directed;
+        self.repeats = header.repeats;
+        self.sink.begin(&header).map_err(|source| refused(at, source))
+    }
+
+    /// Passes one listed vertex.
+    pub(crate) fn vertex(&mut self, at: At<'_>, key: KeyRef<'_>) -> Result<(), ReadError> {
+        match self.sink.vertex(key) {
+            Ok(()) => {
+                self.counts.vertices += 1;
+                Ok(())
+            }
+            Err(Refusal::DuplicateVertex) if self.duplicates == Duplicates::Ignore => {
+                self.counts.duplicate_vertices += 1;
+                Ok(())
+            }
+            Err(Refusal::Failed(source)) => Err(refused(at, source)),
+            Err(_) => Err(ReadError::DuplicateVertex {
+                at: at.place(),
+                key: key.to_string(),
+                first: None,
+            }),
+        }
+    }
+
+    /// Passes the vertices of a format that numbers them.
+    pub(crate) fn vertices(
+        &mut self,
+        at: At<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<(), ReadError> {
+        self.counts.vertices = (keys.end() + 1).saturating_sub(*keys.start());
+        match self.sink.vertices(keys) {
+            Ok(()) => Ok(()),
+            Err(Refusal::Failed(source)) => Err(refused(at, source)),
+            Err(_) => Err(at.malformed("the receiver of the graph has some of its vertices")),
+        }
+    }
+
+    /// Passes one edge.
+    #[inline]
+    pub(crate) fn edge(&mut self, at: At<'_>, edge: Edge<'_>) -> Result<(), ReadError> {
+        if self.self_loops != SelfLoops::Allow && edge.from == edge.to {
+            return self.self_loop(at, edge);
+        }
+        match self.sink.edge(edge) {
+            Ok(()) => {
+                self.counts.edges += 1;
+                Ok(())
+            }
+            Err(refusal) => self.not_taken(at, edge, refusal),
+        }
+    }
+
+    /// Passes both arcs of an undirected edge, for a reader that wants arcs.
+    pub(crate) fn both_arcs(&mut self, at: At<'_>, edge: Edge<'_>) -> Result<(), ReadError> {
+        self.edge(at, edge)?;
+        if edge.from == edge.to {
+            return Ok(());
+        }
+        let reverse = Edge { from: edge.to, to: edge.from, ..edge };
+        self.edge(at, reverse)
+    }
+
+    #[cold]
+    fn self_loop(&mut self, at: At<'_>, edge: Edge<'_>) -> Result<(), ReadError> {
+        if self.self_loops == SelfLoops::Drop {
+            self.counts.self_loops += 1;
+            return Ok(());
+        }
+        Err(ReadError::SelfLoop { at: at.place(), key: edge.from.to_string() })
+    }
+
+    #[cold]
+    fn not_taken(
+        &mut self,
+        at: At<'_>,
+        edge: Edge<'_>,
+        refusal: Refusal<S::Error>,
+    ) -> Result<(), ReadError> {
+        match refusal {
+            Refusal::DuplicateEdge { weight } => {
+                let same = edge.weight.is_none() || edge.weight == weight;
+                let merges = self.repeats == Repeats::Same && same;
+                if merges || self.duplicates == Duplicates::Ignore {
+                    self.counts.duplicate_edges += 1;
+                    return Ok(());
+                }
+                Err(ReadError::DuplicateEdge {
+                    at: at.place(),
+                    from: edge.from.to_string(),
+                    to: edge.to.to_string(),
+                    first: None,
+                    hint: duplicate_hint(self.directed, self.repeats),
+                })
+            }
+            Refusal::UnknownVertex(key) => Err(ReadError::UnknownVertex {
+                at: at.place(),
+                from: edge.from.to_string(),
+                to: edge.to.to_string(),
+                key: key.to_string(),
+            }),
+            Refusal::DuplicateVertex => {
+                Err(at.malformed("the receiver has no place for this edge"))
+            }
+            Refusal::Failed(source) => Err(refused(at, source)),
+        }
+    }
+
+    /// Takes down how many lines were read.
+    pub(crate) fn finish(mut self, lines: &Lines<'_>) -> Result<Counts, ReadError> {
+        lines.meter().tick(0)?;
+        self.counts.lines = lines.meter().lines();
+        Ok(self.counts)
+    }
+}
+
+/// What can be done about an edge that stands twice.
+pub(crate) fn duplicate_hint(directed: bool, repeats: Repeats) -> &'static str {
+    match (directed, repeats) {
+        (true, _) => "ask to ignore duplicates if the first one is meant",
+        (false, Repeats::Duplicate) => {
+            "in an undirected graph u v and v u are one edge: \
+             read the file as directed, or ask to ignore duplicates"
+        }
+        (false, Repeats::Same) => {
+            "in an undirected graph an arc and its reverse need equal weights: \
+             read the file as directed, or ask to ignore duplicates"
+        }
+    }
+}
+
+#[cold]
+fn refused<E: std::error::Error + Send + Sync + 'static>(at: At<'_>, source: E) -> ReadError {
+    ReadError::Refused { at: at.place(), source: Box::new(source) }
+}
