@@ -1,2 +1,43 @@
 //! Graph algorithms, one per file, generic over what they read.
 #![forbid(unsafe_code)]
+#![allow(clippy::doc_markdown, reason = "papers are cited by the names of people and systems")]
+
+// What every kernel takes and may give back.
+pub mod cancel;
+pub mod error;
+
+// How kernels read and share work.
+mod crew;
+mod direction;
+mod ranked;
+
+#[cfg(test)]
+mod testing;
+
+// The kernels.
+pub mod bfs;
+pub mod cdlp;
+pub mod lcc;
+pub mod pagerank;
+pub mod scc;
+pub mod sssp;
+pub mod triangles;
+pub mod wcc;
+
+// Their oracles.
+pub mod verify;
+
+pub use bfs::{BfsConfig, BfsOutput, bfs};
+pub use cancel::Cancel;
+pub use cdlp::{CdlpConfig, CdlpOutput, cdlp};
+pub use error::AlgoError;
+pub use lcc::{LccConfig, LccOutput, lcc};
+pub use pagerank::{PageRankConfig, PageRankOutput, pagerank};
+pub use scc::{SccConfig, SccOutput, scc};
+pub use sssp::{SsspConfig, SsspOutput, sssp};
+pub use triangles::{TriangleConfig, TriangleOutput, triangle_count};
+pub use wcc::{WccConfig, WccOutput, wcc};
+
+/// Entries per task of a parallel loop over vertices: some 100 us of work, which hides the cost of
+/// a task and still leaves a few hundred of them on a graph worth several threads.
+const ENTRIES_PER_TASK: usize = 1 << 16;
