@@ -192,7 +192,8 @@ impl KeyTable {
     /// The table of the numbers `first .. first + len`, which takes no memory; dense if `first`
     /// is 0. `None` if the last number is no `u64` or if there are more than [`MAX_VERTICES`].
     pub fn consecutive(first: u64, len: u32) -> Option<Self> {
-        let fits = first.checked_add(u64::from(len)).is_some() && len <= MAX_VERTICES;
+        let fits =
+            first.checked_add(u64::from(len.saturating_sub(1))).is_some() && len <= MAX_VERTICES;
         let columns = match first {
             0 => Columns::Dense(len),
             _ => Columns::Consecutive { first, len },

@@ -23,6 +23,10 @@ pub mod progress;
 pub mod read;
 pub mod source;
 
+// How a graph changes and how it leaves the process.
+pub mod update;
+pub mod write;
+
 // Parallel building blocks.
 pub mod par;
 
@@ -37,5 +41,6 @@ pub use key::{Key, KeyKind, KeyRef, KeyTable};
 pub use progress::Progress;
 pub use read::{ReadError, ReadOptions};
 pub use source::GraphSource;
+pub use update::Update;
 pub use view::GraphView;
 pub use weight::Weight;

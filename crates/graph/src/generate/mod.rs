@@ -25,11 +25,10 @@ use crate::edges::EdgeList;
 use crate::id::{MAX_VERTICES, VertexId};
 use crate::key::KeyTable;
 use crate::memory;
-use crate::mix::{mix, stream, unmix};
+use crate::mix::{Permutation, mix, stream, unmix};
 use crate::par::sort_in_buckets;
 use crate::progress::{Progress, Stage, Status};
 use crate::read::Bytes;
-use kronecker::Labels;
 
 /// Pairs drawn per vertex: the edge factor of Graph500.
 pub const EDGE_FACTOR: u64 = 16;
@@ -133,7 +132,8 @@ impl GraphSpec {
         let counter = Counter::new(progress, pairs);
         let blocks = pairs.div_ceil(BLOCK_PAIRS);
         let scale = self.scale;
-        let labels = Labels::new(stream(self.seed, LABEL_STREAM), scale);
+        let labels = Permutation::new(stream(self.seed, LABEL_STREAM), 1 << scale);
+        let label = |v: VertexId| labels.at(u64::from(v)) as VertexId;
         let mut buckets = sort_in_buckets(blocks as usize, pairs as usize, |block, partition| {
             if counter.stopped() {
                 return;
@@ -145,7 +145,7 @@ impl GraphSpec {
                 let (u, v) = match self.model {
                     Model::Graph500 => {
                         let (u, v) = kronecker::pair(&mut random, scale);
-                        (labels.label(u), labels.label(v))
+                        (label(u), label(v))
                     }
                     Model::Uniform => uniform_pair(&mut random, scale),
                 };

@@ -67,7 +67,7 @@ pub(crate) fn read<S: Sink>(
             _ => Repeats::Duplicate,
         },
     };
-    feed.begin(lines.at(), header)?;
+    feed.begin(lines.at(), &header)?;
     feed.vertices(lines.at(), 1..=vertices)?;
     let mut found = 0;
     while lines.advance()? {
@@ -142,15 +142,13 @@ impl Shape {
                 return Err(at.malformed(problem));
             }
         };
-        let (from, to, mut fields) = match two_numbers(ends, Separator::Blank) {
-            Some((from, to, rest)) => (from, to, Fields::after(rest, Separator::Blank, before + 2)),
-            None => {
-                let mut fields = Fields::after(ends, Separator::Blank, before);
-                let needed = self.columns();
-                let from = fields.need(needed, at)?.number(at)?;
-                let to = fields.need(needed, at)?.number(at)?;
-                (from, to, fields)
-            }
+        let mut fields = Fields::after(ends, Separator::Blank, before);
+        let (from, to) = if let Some((from, to, rest)) = two_numbers(ends, Separator::Blank) {
+            fields = Fields::after(rest, Separator::Blank, before + 2);
+            (from, to)
+        } else {
+            let mut end = || fields.need(self.columns(), at)?.number(at);
+            (end()?, end()?)
         };
         numbered::check_vertex(at, before + 1, from, self.vertices)?;
         numbered::check_vertex(at, before + 2, to, self.vertices)?;

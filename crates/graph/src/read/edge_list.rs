@@ -92,7 +92,7 @@ pub(crate) fn read<S: Sink>(
     if let Some(path) = listing.vertices {
         let mut lines = Lines::open(path, meter)?;
         let kind = vertex_kind(&mut lines, keys)?;
-        feed.begin(lines.at_line(0), header(kind))?;
+        feed.begin(lines.at_line(0), &header(kind))?;
         vertices(&mut lines, kind, &mut feed)?;
         keys = match kind {
             KeyKind::Text => KeyChoice::Text,
@@ -105,7 +105,7 @@ pub(crate) fn read<S: Sink>(
     let separator = separator(listing.edges, lines.line());
     let start = start(&mut lines, separator, keys)?;
     if listing.vertices.is_none() {
-        feed.begin(lines.at_line(0), header(start.keys))?;
+        feed.begin(lines.at_line(0), &header(start.keys))?;
     }
     let mut records = Records { keys: start.keys, weighted: options.weighted, separator, feed };
     if let Some((number, line)) = &start.held {

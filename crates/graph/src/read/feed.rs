@@ -39,7 +39,7 @@ impl<'s, S: Sink> Feed<'s, S> {
 
     /// Opens the sink, after checking that what the file declares can be true and fits the
     /// memory.
-    pub(crate) fn begin(&mut self, at: At<'_>, header: Header) -> Result<(), ReadError> {
+    pub(crate) fn begin(&mut self, at: At<'_>, header: &Header) -> Result<(), ReadError> {
         let vertices = header.vertices.unwrap_or(0);
         if vertices > u64::from(MAX_VERTICES) {
             return Err(ReadError::TooManyVertices { at: at.place() });
@@ -52,7 +52,7 @@ impl<'s, S: Sink> Feed<'s, S> {
         }
         self.directed = header.directed;
         self.repeats = header.repeats;
-        self.sink.begin(&header).map_err(|source| refused(at, source))
+        self.sink.begin(header).map_err(|source| refused(at, source))
     }
 
     /// Passes one listed vertex.

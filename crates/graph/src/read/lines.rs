@@ -280,7 +280,7 @@ fn find_newline(bytes: &[u8]) -> Option<usize> {
     const HIGHS: u64 = ONES << 7;
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
-        let differing = u64::from_le_bytes(*word) ^ (ONES * b'\n' as u64);
+        let differing = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\n'));
         let found = differing.wrapping_sub(ONES) & !differing & HIGHS;
         if found != 0 {
             return Some(8 * i + found.trailing_zeros() as usize / 8);

@@ -2,9 +2,9 @@
 //!
 //! # Format
 //!   `%%MatrixMarket matrix coordinate FIELD SYMMETRY`, comments that begin with `%`, a line
-//!   `rows columns entries`, and a line `row column [value]` per entry. Vertices are numbered from
-//!   1. FIELD is `pattern`, `real` or `integer`; SYMMETRY is `general`, `symmetric` (one of the
-//!   two triangles) or `skew-symmetric` (the same, without the diagonal; the other triangle has
+//!   `rows columns entries`, and a line `row column [value]` per entry. Vertices are numbered
+//!   from 1. FIELD is `pattern`, `real` or `integer`. SYMMETRY is `general`, `symmetric` (one of
+//!   the two triangles) or `skew-symmetric` (one triangle without the diagonal, the other has the
 //!   opposite values). Every entry is an edge, a stored zero too.
 //!
 //!   A comment `%%GraphBLAS type TYPE` names the type of the values, which must be in its range.
@@ -99,7 +99,7 @@ pub(crate) fn read<S: Sink>(
         edges: Some(edges),
         repeats: Repeats::Duplicate,
     };
-    feed.begin(lines.at(), header)?;
+    feed.begin(lines.at(), &header)?;
     feed.vertices(lines.at(), 1..=vertices)?;
     let matrix = Matrix { values, symmetry, range, vertices, weighted: options.weighted, emit };
     let mut found = 0;
@@ -310,16 +310,13 @@ impl Range {
 
     /// Whole numbers are compared exactly, others as floating-point numbers.
     fn check(&self, at: At<'_>, field: Field<'_>) -> Result<(), ReadError> {
-        let inside = match leading_number(field.bytes) {
-            Some((number, [])) => i128::from(number) <= self.greatest,
+        let text = String::from_utf8_lossy(field.bytes);
+        let inside = match (leading_number(field.bytes), text.parse::<i128>()) {
+            (Some((number, [])), _) => i128::from(number) <= self.greatest,
+            (_, Ok(number)) => (self.least..=self.greatest).contains(&number),
             _ => {
-                let text = String::from_utf8_lossy(field.bytes);
-                match text.parse::<i128>() {
-                    Ok(number) => (self.least..=self.greatest).contains(&number),
-                    Err(_) => text.parse::<f64>().is_ok_and(|number| {
-                        (self.least as f64..=self.greatest as f64).contains(&number)
-                    }),
-                }
+                let range = self.least as f64..=self.greatest as f64;
+                text.parse::<f64>().is_ok_and(|number| range.contains(&number))
             }
         };
         if inside {

@@ -92,7 +92,7 @@ pub(crate) fn read<S: Sink>(
         edges: Some(shape.edges),
         repeats: Repeats::Duplicate,
     };
-    feed.begin(lines.at(), header)?;
+    feed.begin(lines.at(), &header)?;
     feed.vertices(lines.at(), 1..=shape.vertices)?;
     let mut tally = Tally::default();
     let mut mirror = Mirror::default();
@@ -224,11 +224,11 @@ impl Shape {
         Ok(None)
     }
 
-    /// Columns of all rows, if each edge stands in both.
-    fn columns(&self, sizes: bool) -> u128 {
-        let per_vertex = u128::from(self.vertex_weights) + u128::from(sizes);
+    /// Columns of all rows together.
+    fn columns(&self, sizes: u64, entries: u128) -> u128 {
+        let per_vertex = u128::from(self.vertex_weights + sizes);
         let per_entry = 1 + u128::from(self.edge_weights);
-        u128::from(self.vertices) * per_vertex + 2 * u128::from(self.edges) * per_entry
+        u128::from(self.vertices) * per_vertex + entries * per_entry
     }
 }
 
@@ -245,11 +245,10 @@ fn sizes_are_there(path: &Path, meter: &Arc<Meter<'_>>, shape: Shape) -> Result<
             columns += 1;
         }
     }
-    let arcs = Shape { edges: shape.edges / 2, ..shape };
-    let without = columns == shape.columns(false)
-        || (columns == arcs.columns(false) && shape.edges % 2 == 0)
-        || columns == u128::from(shape.edges) * (1 + u128::from(shape.edge_weights));
-    Ok(columns == shape.columns(true) || !without)
+    let edges = u128::from(shape.edges);
+    // A file of arcs says how many arcs it has.
+    let without = [edges, 2 * edges].map(|entries| shape.columns(0, entries)).contains(&columns);
+    Ok(columns == shape.columns(1, 2 * edges) || !without)
 }
 
 impl Tally {
@@ -261,7 +260,8 @@ impl Tally {
         if twice == self.entries + self.self_loops || twice == self.entries || counts_arcs {
             return Ok(());
         }
-        let found = if directed { self.entries } else { (self.entries + self.self_loops) / 2 };
+        let found =
+            if directed { self.entries } else { u64::midpoint(self.entries, self.self_loops) };
         numbered::compare(at, "edges", declared, found)
     }
 }

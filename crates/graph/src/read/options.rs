@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::error::ReadError;
-use super::input::{ARCHIVES, Compression, extension, strip_compression};
+use super::input::{ARCHIVES, extension, strip_compression};
 
 /// The format of a graph file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,9 +152,4 @@ pub(crate) fn format_of(path: &Path) -> Result<Format, ReadError> {
 
 fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// How the file is compressed, from its name.
-pub(crate) fn compression_of(path: &Path) -> Option<Compression> {
-    strip_compression(path).1
 }

@@ -270,7 +270,7 @@ impl Collector {
             Vertices::Texts { keys, .. } => (keys, self.ends.narrow()),
             Vertices::Unlisted => number::by_rank(self.ends, None, finder)?,
             Vertices::Listed(listed) => {
-                let listed = number::sorted(listed, policy, finder)?;
+                let listed = number::sorted(&listed, policy, finder)?;
                 number::by_rank(self.ends, Some(listed), finder)?
             }
         };

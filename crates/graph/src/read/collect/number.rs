@@ -49,15 +49,14 @@ pub(super) fn by_rank(
         let ranks = Ranks::new(there, bound).ok_or_else(too_many)?;
         (ranks.keys(), ends.map(|key| ranks.id(key)))
     } else {
-        let keys = match listed {
-            Some(keys) => keys,
-            None => {
-                finder.check_memory(collected * SORT_BYTES)?;
-                let mut keys = ends.flatten();
-                keys.par_sort_unstable();
-                keys.dedup();
-                keys
-            }
+        let keys = if let Some(keys) = listed {
+            keys
+        } else {
+            finder.check_memory(collected * SORT_BYTES)?;
+            let mut keys = ends.flatten();
+            keys.par_sort_unstable();
+            keys.dedup();
+            keys
         };
         if keys.len() > MAX_VERTICES as usize {
             return Err(too_many());
@@ -75,11 +74,11 @@ pub(super) fn by_rank(
 
 /// The listed keys, ascending; those that stand twice once, if that is allowed.
 pub(super) fn sorted(
-    listed: Vec<u64>,
+    listed: &[u64],
     policy: Duplicates,
     finder: &Finder<'_, '_>,
 ) -> Result<Vec<u64>, ReadError> {
-    let mut keys = listed.clone();
+    let mut keys = listed.to_vec();
     keys.par_sort_unstable();
     if policy == Duplicates::Error && keys.windows(2).any(|pair| pair[0] == pair[1]) {
         let mut seen = HashMap::new();
