@@ -11,6 +11,8 @@
 //!   its version (`raw/chain.rs`) and looks (`read.rs`). An algorithm takes a view
 //!   (`engine/fat_tree/view.rs`): every group is resolved once, then read like a static array.
 
+#![deny(unsafe_code)]
+
 pub mod options;
 mod version;
 
@@ -27,8 +29,12 @@ mod engine;
 
 mod view;
 
+#[expect(unsafe_code, reason = "the one home of unsafe code, see its head")]
 mod raw;
 mod sync;
+
+#[cfg(all(test, loom))]
+mod models;
 
 pub use database::{Database, Stats};
 pub use engine::fat_tree::{FlatView, View};

@@ -106,7 +106,7 @@ impl Setting {
     }
 }
 
-impl<'db> World<'db> {
+impl World<'_> {
     fn step(&mut self) {
         match self.rng.random_range(0..100) {
             0..70 => self.write(),

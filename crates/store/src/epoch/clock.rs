@@ -9,7 +9,7 @@
 //!      a commit has returned sees that commit.
 //! # Invariants
 //!   - `visible` only grows; at `visible == s` every version `<= s` is complete.
-//!   - At most `RING` versions are taken and not visible.
+//!   - At most as many versions are taken and not visible as the ring has places.
 //! # Checked by
 //!   loom: `models::loom_clock_*`.
 
@@ -17,12 +17,7 @@ use crate::sync::{AtomicU64, Ordering, Padded, fence, wait_until};
 
 /// Versions that may be in flight at once; a power of two. More than any number of committing
 /// threads; a committer that finds the ring full waits.
-#[cfg(not(loom))]
 const RING: usize = 1024;
-#[cfg(loom)]
-const RING: usize = 2;
-
-const _: () = assert!(RING.is_power_of_two());
 
 /// Gives out versions in order and makes them visible in order.
 #[derive(Debug)]
@@ -32,7 +27,7 @@ pub(crate) struct Clock {
     /// Every version up to this one is complete. Advanced by compare-exchange with Release after
     /// the ring entry was read with Acquire; readers load with Acquire and so see the changes.
     visible: Padded<AtomicU64>,
-    /// `ring[v % RING] == v` once `v` is complete. Stored with Release by the holder of `v`.
+    /// `ring[v % len] == v` once `v` is complete. Stored with Release by the holder of `v`.
     ring: Box<[AtomicU64]>,
 }
 
@@ -48,10 +43,16 @@ pub(crate) struct Ticket<'a> {
 impl Clock {
     /// A clock at version `start`.
     pub(crate) fn new(start: u64) -> Self {
+        Self::with_ring(start, RING)
+    }
+
+    /// A clock with a ring of `places`, a power of two.
+    pub(crate) fn with_ring(start: u64, places: usize) -> Self {
+        assert!(places.is_power_of_two(), "a version finds its place by its low bits");
         Self {
             taken: Padded(AtomicU64::new(start)),
             visible: Padded(AtomicU64::new(start)),
-            ring: (0..RING).map(|_| AtomicU64::new(0)).collect(),
+            ring: (0..places).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -65,8 +66,9 @@ impl Clock {
     #[inline]
     pub(crate) fn take(&self) -> Ticket<'_> {
         let version = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
-        if version > self.visible() + RING as u64 {
-            wait_until(|| version <= self.visible() + RING as u64);
+        let fits = || version <= self.visible() + self.ring.len() as u64;
+        if !fits() {
+            wait_until(fits);
         }
         Ticket { clock: self, version }
     }
@@ -74,7 +76,7 @@ impl Clock {
     /// The ring cell of `version`.
     #[inline]
     fn cell(&self, version: u64) -> &AtomicU64 {
-        &self.ring[version as usize & (RING - 1)]
+        &self.ring[version as usize & (self.ring.len() - 1)]
     }
 
     /// Moves `visible` over every complete version that follows it.

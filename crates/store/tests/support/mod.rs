@@ -2,13 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod model;
+pub(crate) mod model;
 
 use std::ops::Range;
 
 /// A seed per case, from `EVERGRAPH_SEED` (one case, to replay) or counted from a fixed start;
 /// how many is `EVERGRAPH_CASES` or `usual`.
-pub fn seeds(usual: u64) -> Range<u64> {
+pub(crate) fn seeds(usual: u64) -> Range<u64> {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>());
     if let Some(seed) = number("EVERGRAPH_SEED") {
         let seed = seed.expect("EVERGRAPH_SEED is a number");
@@ -20,7 +20,7 @@ pub fn seeds(usual: u64) -> Range<u64> {
 }
 
 /// Runs a case per seed; a failure names its seed.
-pub fn for_each_seed(usual: u64, mut case: impl FnMut(u64)) {
+pub(crate) fn for_each_seed(usual: u64, mut case: impl FnMut(u64)) {
     for seed in seeds(usual) {
         let guard = NameSeed(seed);
         case(seed);

@@ -7,20 +7,20 @@ use evergraph_graph::{GraphView, Key};
 use evergraph_store::{Snapshot, with_view};
 
 /// A vertex of the model; tests turn it into a key.
-pub type V = u64;
+pub(crate) type V = u64;
 
 /// A graph.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
-    pub directed: bool,
-    pub vertices: BTreeSet<V>,
+pub(crate) struct Model {
+    pub(crate) directed: bool,
+    pub(crate) vertices: BTreeSet<V>,
     /// An undirected edge stands once, its smaller end first.
-    pub edges: BTreeMap<(V, V), f64>,
+    pub(crate) edges: BTreeMap<(V, V), f64>,
 }
 
 /// What a transaction may ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Op {
+pub(crate) enum Op {
     AddVertex(V),
     RemoveVertex(V),
     AddEdge(V, V, f64),
@@ -30,27 +30,27 @@ pub enum Op {
 
 /// Something that two transactions may both change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Item {
+pub(crate) enum Item {
     Vertex(V),
     Edge(V, V),
 }
 
 impl Model {
-    pub fn new(directed: bool) -> Self {
+    pub(crate) fn new(directed: bool) -> Self {
         Self { directed, ..Self::default() }
     }
 
     /// How an edge is named in the model.
-    pub fn edge(&self, u: V, v: V) -> (V, V) {
+    pub(crate) fn edge(&self, u: V, v: V) -> (V, V) {
         if self.directed || u <= v { (u, v) } else { (v, u) }
     }
 
-    pub fn weight(&self, u: V, v: V) -> Option<f64> {
+    pub(crate) fn weight(&self, u: V, v: V) -> Option<f64> {
         self.edges.get(&self.edge(u, v)).copied()
     }
 
     /// The out-neighbours (`reverse`: the in-neighbours) of `v` with the weights.
-    pub fn list(&self, v: V, reverse: bool) -> BTreeMap<V, f64> {
+    pub(crate) fn list(&self, v: V, reverse: bool) -> BTreeMap<V, f64> {
         let mut list = BTreeMap::new();
         for (&(a, b), &weight) in &self.edges {
             if !self.directed {
@@ -71,7 +71,7 @@ impl Model {
 
     /// Makes the change; false, and nothing is changed, if it does not fit. What it wrote is
     /// added to `written`.
-    pub fn apply(&mut self, op: Op, written: &mut BTreeSet<Item>) -> bool {
+    pub(crate) fn apply(&mut self, op: Op, written: &mut BTreeSet<Item>) -> bool {
         let has = |v| self.vertices.contains(&v);
         match op {
             Op::AddVertex(v) => {
@@ -116,7 +116,7 @@ impl Model {
 ///
 /// # Panics
 /// If the view breaks its own contract (V1-V5 of `GraphView`).
-pub fn read_view(snapshot: &Snapshot, vertex: impl Fn(&Key) -> V) -> Model {
+pub(crate) fn read_view(snapshot: &Snapshot, vertex: impl Fn(&Key) -> V) -> Model {
     with_view!(snapshot.view().expect("not expired"), |view| {
         let mut model = read_lists(snapshot, view, &vertex);
         assert_eq!(read_lists(snapshot, &view.flat(), &vertex), model, "flat and resolved differ");

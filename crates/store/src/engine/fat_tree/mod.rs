@@ -25,6 +25,8 @@ mod directory;
 mod fold;
 mod hub;
 mod merge;
+#[cfg(all(test, loom))]
+pub(crate) mod models;
 mod read;
 mod service;
 mod tuning;

@@ -1,0 +1,115 @@
+//! The parts of the layout that loom runs; the models themselves are in `crate::models`.
+
+use std::sync::Arc;
+
+use loom::thread;
+
+use super::base::{Base, Kind, Op, Runs};
+use super::fold::{Folded, fold};
+use super::hub::{CutAs, Hub};
+use crate::epoch::{LeaseKind, Versions};
+use crate::raw::Chain;
+
+fn add(id: u32) -> Op<()> {
+    Op { local: 0, id, kind: Kind::Add, weight: () }
+}
+
+fn versions() -> Arc<Versions> {
+    Arc::new(Versions::new(0))
+}
+
+fn base_of(folded: Folded<()>) -> Base<()> {
+    let runs = Runs {
+        ends: folded.ends.map(|end| end as u16),
+        ids: folded.ids.into(),
+        weights: folded.weights.into(),
+        ..Runs::empty(1)
+    };
+    let base = Base::new(runs, folded.version);
+    base.make_delta(4);
+    for (op, version) in &folded.carried {
+        base.append(op, *version);
+    }
+    base
+}
+
+/// A writer appends and completes; a reader at `s` sees every row up to `s`, dirty bit and all.
+pub(crate) fn rows_are_seen() {
+    let versions = versions();
+    let base = Arc::new(Base::new(Runs::empty(1), 0));
+    base.make_delta(4);
+    let writer = {
+        let (versions, base) = (Arc::clone(&versions), Arc::clone(&base));
+        thread::spawn(move || {
+            for id in [10, 20] {
+                let ticket = versions.clock.take();
+                base.append(&add(id), ticket.version());
+                ticket.complete();
+            }
+        })
+    };
+    let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
+    let seen = [10, 20].map(|id| base.edge_at(0, id, version).is_some());
+    assert_eq!(seen, [version >= 1, version >= 2]);
+    versions.leases.close(slot);
+    writer.join().expect("no panic");
+}
+
+/// One thread commits and merges, as a commit that finds no room does; another opens a lease and
+/// reads its version by a pin.
+pub(crate) fn merge_against_readers() {
+    let versions = versions();
+    let chain = Arc::new(Chain::default());
+    let base: Base<()> = Base::new(Runs::empty(1), 0);
+    base.make_delta(4);
+    chain.lock().install((0, 0), base, &*versions, &versions.pins);
+    let writer = {
+        let (versions, chain) = (Arc::clone(&versions), Arc::clone(&chain));
+        thread::spawn(move || {
+            let mut locked = chain.lock();
+            let ticket = versions.clock.take();
+            locked.head().expect("installed").value.append(&add(10), ticket.version());
+            drop(locked);
+            ticket.complete();
+            locked = chain.lock();
+            let folded = fold(locked.head().expect("installed").value, versions.clock.visible());
+            let version = folded.version;
+            locked.install((version, version), base_of(folded), &*versions, &versions.pins);
+        })
+    };
+    let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
+    for _ in 0..2 {
+        let pin = versions.pins.pin();
+        let state = chain.at(version, &pin).expect("the state of a leased version is kept");
+        assert_eq!(state.value.edge_at(0, 10, version).is_some(), version >= 1);
+        drop(pin);
+    }
+    versions.leases.close(slot);
+    writer.join().expect("no panic");
+}
+
+/// One thread cuts a segment in two; another looks an edge up in the right half, and counts.
+pub(crate) fn split_against_reader() {
+    let versions = versions();
+    let hub = Arc::new(Hub::<()>::new(&[1, 2, 3, 4], &[(); 4], (0, 8), &versions));
+    let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
+    let writer = {
+        let (versions, hub) = (Arc::clone(&versions), Arc::clone(&hub));
+        thread::spawn(move || {
+            let ids = vec![1, 2, 3, 4];
+            let folded = Folded::of_run(ids, vec![(); 4], 0);
+            hub.replace(0, folded, &CutAs { from: 1, entries: 2, room: 0 }, &versions);
+        })
+    };
+    let pin = versions.pins.pin();
+    assert!(hub.edge_at(4, version, &pin).is_some(), "lost in the cut");
+    let mut seen = 0;
+    for segment in hub.segments_at(version, &pin) {
+        let below = |&&id: &&u32| segment.upper.is_none_or(|upper| id < upper);
+        seen += segment.base.run(0).iter().filter(below).count();
+    }
+    assert_eq!(seen, 4);
+    drop(pin);
+    writer.join().expect("no panic");
+    versions.leases.close(slot);
+}
