@@ -12,6 +12,8 @@ pub enum Stage {
     Generating,
     /// Numbering vertices, looking for duplicates, putting edges in order; not counted.
     Arranging,
+    /// Committing edges to a database; counted in edges.
+    Committing,
 }
 
 /// How far the work is.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use evergraph_graph::{Key, KeyRef, VertexId, Weight};
+use evergraph_graph::{Key, KeyKind, KeyRef, VertexId, Weight};
 
 use crate::database::{Engine, Inner};
 use crate::engine::fat_tree::{FatTree, Keeper, Side, Tables, View};
@@ -131,6 +131,22 @@ impl Snapshot {
         let live =
             self.reading(|version| id < self.bound && self.inner.engine.has_vertex(id, version))?;
         Ok(if live { self.inner.dictionary.key(id) } else { None })
+    }
+
+    /// The key of every dense id, none where there is no vertex. As long as the ids of the view.
+    pub fn keys(&self) -> Result<Vec<Option<Key>>> {
+        self.reading(|version| {
+            let key = |id| {
+                let live = self.inner.engine.has_vertex(id, version);
+                if live { self.inner.dictionary.key(id) } else { None }
+            };
+            (0..self.bound).map(key).collect()
+        })
+    }
+
+    /// What kind of keys vertices have.
+    pub fn key_kind(&self) -> KeyKind {
+        self.inner.dictionary.kind()
     }
 
     /// Whether a vertex exists.
