@@ -5,9 +5,9 @@ mod support;
 use std::io::Write;
 use std::path::PathBuf;
 
-use evergraph_graph::EdgeList;
 use evergraph_graph::key::KeyKind;
 use evergraph_graph::read::{Duplicates, Format, KeyChoice, ReadOptions, SelfLoops};
+use evergraph_graph::{EdgeList, write};
 use support::{Scratch, directed, keys, load, shown, undirected, weighted};
 
 fn read(name: &str, content: &str, options: &ReadOptions) -> EdgeList {
@@ -194,6 +194,24 @@ fn a_graphalytics_graph_is_found_by_any_of_its_files() {
         assert_eq!(keys(&list), "1 3 4 9");
         assert_eq!((shown(&list), list.weights), ("1-3 3-4".to_owned(), Some(vec![0.5, 2.0])));
     }
+}
+
+#[test]
+fn the_files_of_a_graphalytics_graph_may_be_compressed() {
+    let scratch = Scratch::new();
+    let compressed = |name: &str, text: &str| {
+        let mut encoder = write::Encoder::new(Vec::new(), name.as_ref()).expect("memory");
+        encoder.write_all(text.as_bytes()).expect("memory");
+        scratch.file(name, encoder.finish().expect("memory"))
+    };
+    compressed("toy.v.gz", "3\n1\n2\n");
+    let edges = compressed("toy.e.zst", "1 3\n");
+    for path in [edges, scratch.path("toy"), scratch.path("toy.v.gz")] {
+        assert_eq!(keys(&load(&path, &plain()).expect("graph")), "1 2 3", "{}", path.display());
+    }
+    scratch.file("toy.properties", "graph.toy.edge-file = toy.e\ngraph.toy.directed = true\n");
+    let list = load(&scratch.path("toy.properties"), &plain()).expect("graph");
+    assert_eq!((shown(&list), list.directed), ("1-3".to_owned(), true));
 }
 
 #[test]

@@ -37,10 +37,9 @@ pub const MAX_SCALE: u32 = 31;
 
 /// Pairs with one random stream: enough to hide the cost of starting it.
 const BLOCK_PAIRS: u64 = 1 << 16;
-/// Memory for a pair: the scrambled word with some slack, and the edge.
+/// Memory for a pair: the scrambled word with some slack, and the edge. The words are gone before
+/// weights are made, which are no larger.
 const PAIR_BYTES: u128 = 17;
-/// Memory for the weight of a pair.
-const WEIGHT_BYTES: u128 = 8;
 
 /// The random streams of one seed that are not those of blocks, counted from the other end.
 const LABEL_STREAM: u64 = u64::MAX;
@@ -95,7 +94,7 @@ impl GraphSpec {
         weights: Weights,
         progress: &dyn Progress,
     ) -> Result<EdgeList, GenerateError> {
-        self.check_memory(weights)?;
+        self.check_memory()?;
         let edges = self.edges(progress)?;
         let weights = match weights {
             Weights::None => None,
@@ -107,14 +106,10 @@ impl GraphSpec {
         Ok(EdgeList { directed: false, keys: KeyTable::dense(1 << self.scale), edges, weights })
     }
 
-    fn check_memory(&self, weights: Weights) -> Result<(), GenerateError> {
-        let per_pair = match weights {
-            Weights::None => PAIR_BYTES,
-            Weights::Uniform => PAIR_BYTES + WEIGHT_BYTES,
-        };
+    fn check_memory(&self) -> Result<(), GenerateError> {
         // From scale 64 on every answer is "more than there is".
         let pairs = u128::from(EDGE_FACTOR) << self.scale.min(u64::BITS);
-        let needed = u64::try_from(pairs * per_pair).unwrap_or(u64::MAX);
+        let needed = u64::try_from(pairs * PAIR_BYTES).unwrap_or(u64::MAX);
         match memory::available() {
             Some(available) if available < needed => {
                 Err(GenerateError::TooLarge { spec: *self, needed, available })

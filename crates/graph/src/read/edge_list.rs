@@ -104,6 +104,9 @@ pub(crate) fn read<S: Sink>(
     }
     let separator = separator(listing.edges, lines.line());
     let start = start(&mut lines, separator, keys)?;
+    if !start.has_record && start.held.is_none() {
+        return without_edges(&lines, listing, feed);
+    }
     if listing.vertices.is_none() {
         feed.begin(lines.at_line(0), &header(start.keys))?;
     }
@@ -179,7 +182,7 @@ fn said_direction(comment: &[u8]) -> Option<bool> {
 
 /// What separates columns, from the name of the file and its first record.
 fn separator(path: &Path, line: &[u8]) -> Separator {
-    match extension(strip_compression(path).0).as_deref() {
+    match extension(&strip_compression(path).0).as_deref() {
         Some("csv") if line.contains(&b',') => Separator::Comma,
         Some("tsv") if line.contains(&b'\t') => Separator::Tab,
         _ => Separator::Any,

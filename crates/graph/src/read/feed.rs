@@ -170,7 +170,7 @@ impl<'s, S: Sink> Feed<'s, S> {
 /// What can be done about an edge that stands twice.
 pub(crate) fn duplicate_hint(directed: bool, repeats: Repeats) -> &'static str {
     match (directed, repeats) {
-        (true, _) => "ask to ignore duplicates if the first one is meant",
+        (true, _) => SAME_HINT,
         (false, Repeats::Duplicate) => {
             "in an undirected graph u v and v u are one edge: \
              read the file as directed, or ask to ignore duplicates"
@@ -181,6 +181,9 @@ pub(crate) fn duplicate_hint(directed: bool, repeats: Repeats) -> &'static str {
         }
     }
 }
+
+/// What can be done where both records name the ends in the same order.
+pub(crate) const SAME_HINT: &str = "ask to ignore duplicates if the first one is meant";
 
 #[cold]
 fn refused<E: std::error::Error + Send + Sync + 'static>(at: At<'_>, source: E) -> ReadError {

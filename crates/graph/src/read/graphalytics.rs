@@ -31,7 +31,7 @@ pub(crate) struct Files {
 pub(crate) fn find(path: &Path) -> Option<Files> {
     let (inner, _) = strip_compression(path);
     let prefix = inner.with_extension("");
-    let files = match extension(inner).as_deref() {
+    let files = match extension(&inner).as_deref() {
         Some("properties") => Files::of(&prefix, Some(path.to_owned())),
         Some("v") => Files { vertices: path.to_owned(), ..Files::of(&prefix, None) },
         Some("e") => {

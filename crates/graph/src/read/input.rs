@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -55,15 +55,14 @@ pub(crate) fn extension(path: &Path) -> Option<String> {
 }
 
 /// The path without the extension of a compression, and that compression.
-pub(crate) fn strip_compression(path: &Path) -> (&Path, Option<Compression>) {
+pub(crate) fn strip_compression(path: &Path) -> (PathBuf, Option<Compression>) {
     let compression = match extension(path).as_deref() {
         Some("gz") => Compression::Gzip,
         Some("zst" | "zstd") => Compression::Zstd,
         Some("xz") => Compression::Xz,
-        _ => return (path, None),
+        _ => return (path.to_owned(), None),
     };
-    let stem = path.file_stem().map_or(path, Path::new);
-    (stem, Some(compression))
+    (path.with_extension(""), Some(compression))
 }
 
 /// Counts what is read of all files of one graph, for the progress of the whole.
@@ -322,5 +321,63 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                     .map_err(io::Error::other)?;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_system_keep_their_meaning() {
+        let message = |kind: io::ErrorKind| open_error(Path::new("g.el"), kind.into()).to_string();
+        assert_eq!(message(io::ErrorKind::NotFound), "g.el: no such file");
+        assert_eq!(
+            message(io::ErrorKind::PermissionDenied),
+            "g.el: no permission to read this file"
+        );
+        let other = open_error(Path::new("g.el"), io::Error::other("the disk is on fire"));
+        assert_eq!(other.to_string(), "g.el: cannot read: the disk is on fire");
+    }
+
+    /// Fails like a disk, after some bytes.
+    struct Failing(&'static [u8]);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(io::Error::other("the disk is on fire")),
+                read => Ok(read),
+            }
+        }
+    }
+
+    #[test]
+    fn a_failing_disk_is_not_taken_for_damaged_data() {
+        let meter = Meter::new(&(), []);
+        let mut text = stream(Failing(b"1 2\n"), &meter).text;
+        let mut content = Vec::new();
+        assert!(text.read_to_end(&mut content).is_err());
+        assert!(meter.system_failed());
+        assert_eq!((content.as_slice(), meter.bytes()), (&b"1 2\n"[..], 4));
+    }
+
+    #[test]
+    fn an_early_end_is_found_behind_other_errors() {
+        let early = io::Error::from(io::ErrorKind::UnexpectedEof);
+        let wrapped = io::Error::other(io::Error::other(early));
+        assert!(is_early_end(&wrapped));
+        assert!(!is_early_end(&io::Error::other(io::Error::other("damaged"))));
+    }
+
+    #[test]
+    fn compressions_are_told_by_the_extension() {
+        let strip = |name: &str| {
+            let (inner, compression) = strip_compression(Path::new(name));
+            (inner.to_str().expect("text").to_owned(), compression)
+        };
+        assert_eq!(strip("a.b/g.el.GZ"), ("a.b/g.el".to_owned(), Some(Compression::Gzip)));
+        assert_eq!(strip("g.zst"), ("g".to_owned(), Some(Compression::Zstd)));
+        assert_eq!(strip("a/g.el"), ("a/g.el".to_owned(), None));
     }
 }

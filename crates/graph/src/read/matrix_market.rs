@@ -63,6 +63,10 @@ pub(crate) fn read<S: Sink>(
     numbered::check_options(lines.at(), options)?;
     let (values, symmetry) = banner(lines)?;
     let range = comments(lines, symmetry)?;
+    // A floating-point type holds every number, whatever the first line says.
+    let fractions = range.is_some_and(|range| range.holds_fractions());
+    let values = if fractions && values == Values::Integer { Values::Real } else { values };
+    let range = range.filter(|_| !fractions);
     let (vertices, declared) = size(lines)?;
     let size_line = lines.at().line;
     if options.weighted && values == Values::Pattern {
@@ -180,8 +184,7 @@ fn comments(lines: &mut Lines<'_>, symmetry: Symmetry) -> Result<Option<Range>, 
         let problem = format!("a skew-symmetric matrix cannot have the type {}", range.name);
         return Err(lines.at_line(1).malformed(problem));
     }
-    // Floating-point types hold every number.
-    Ok(range.filter(|range| range.least < range.greatest))
+    Ok(range)
 }
 
 fn graphblas_type(comment: &[u8]) -> Option<String> {
@@ -306,6 +309,10 @@ impl Range {
             let name = shown(name.as_bytes());
             at.malformed(format!("the GraphBLAS type `{name}` cannot be a weight"))
         })
+    }
+
+    fn holds_fractions(&self) -> bool {
+        self.least >= self.greatest
     }
 
     /// Whole numbers are compared exactly, others as floating-point numbers.

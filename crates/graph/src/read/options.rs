@@ -131,7 +131,7 @@ pub struct ReadOptions {
 /// The format that a name tells. `.e` is an edge list until its vertex file is found.
 pub(crate) fn format_of(path: &Path) -> Result<Format, ReadError> {
     let (inner, _) = strip_compression(path);
-    let name = extension(inner);
+    let name = extension(&inner);
     match name.as_deref() {
         Some("e" | "el" | "edgelist" | "edges" | "txt" | "csv" | "tsv" | "wel") => {
             Ok(Format::EdgeList)
@@ -145,7 +145,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Format, ReadError> {
             extension: format!(".{other}"),
         }),
         // KONECT names its edge lists `out.NAME`.
-        _ if file_name(inner).starts_with("out.") => Ok(Format::EdgeList),
+        _ if file_name(&inner).starts_with("out.") => Ok(Format::EdgeList),
         _ => Err(ReadError::UnknownFormat { path: path.to_owned() }),
     }
 }

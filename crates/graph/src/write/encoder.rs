@@ -13,8 +13,9 @@ use crate::read::input::strip_compression;
 
 /// Text that becomes one zstd frame: large enough to find what repeats.
 const FRAME_BYTES: usize = 4 << 20;
-/// The `xz` preset that the tool itself starts from.
-const XZ_PRESET: u32 = 6;
+/// The `xz` preset. Text of random numbers gains a sixth from the higher ones, in ten times the
+/// time.
+const XZ_PRESET: u32 = 1;
 
 /// A writer that compresses.
 pub struct Encoder<W: Write> {

@@ -73,7 +73,7 @@ pub fn graph<W: Write>(list: &EdgeList, name: &Path, out: W) -> Result<W, WriteE
 
 fn form_of(name: &Path) -> Result<Form, WriteError> {
     let (inner, _) = strip_compression(name);
-    Ok(match extension(inner).as_deref() {
+    Ok(match extension(&inner).as_deref() {
         Some("e" | "el" | "wel" | "edgelist" | "edges" | "txt") => {
             Form::EdgeList { separator: b' ' }
         }

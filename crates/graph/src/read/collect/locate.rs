@@ -6,7 +6,7 @@ use super::{Budget, CollectError};
 use crate::key::{Key, KeyRef};
 use crate::read::Source;
 use crate::read::error::{Place, ReadError};
-use crate::read::feed::duplicate_hint;
+use crate::read::feed::{SAME_HINT, duplicate_hint};
 use crate::read::input::Meter;
 use crate::read::options::ReadOptions;
 use crate::read::sink::{Edge, Header, Refusal, Repeats, Sink};
@@ -62,14 +62,19 @@ impl Finder<'_, '_> {
         second: usize,
         (directed, repeats): (bool, Repeats),
     ) -> Result<ReadError, ReadError> {
-        let (first, ..) = self.edge(first)?;
+        let (first, first_from, first_to) = self.edge(first)?;
         let (at, from, to) = self.edge(second)?;
+        let hint = if (&first_from, &first_to) == (&from, &to) {
+            SAME_HINT
+        } else {
+            duplicate_hint(directed, repeats)
+        };
         Ok(ReadError::DuplicateEdge {
             at,
             from: from.to_string(),
             to: to.to_string(),
             first: Some(first.line),
-            hint: duplicate_hint(directed, repeats),
+            hint,
         })
     }
 

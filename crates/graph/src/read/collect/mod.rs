@@ -285,3 +285,70 @@ impl Collector {
         Ok(list)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::sink::Repeats;
+
+    fn begun(budget: Budget, edges: Option<u64>) -> Result<Collector, CollectError> {
+        let mut collector = Collector::new(budget);
+        collector.begin(&Header {
+            directed: true,
+            weighted: true,
+            keys: KeyKind::Number,
+            vertices_listed: false,
+            vertices: None,
+            edges,
+            repeats: Repeats::Duplicate,
+        })?;
+        Ok(collector)
+    }
+
+    fn push(collector: &mut Collector, key: u64) -> Result<(), Refusal<CollectError>> {
+        let (from, to) = (KeyRef::Number(key), KeyRef::Number(0));
+        collector.edge(Edge { from, to, weight: Some(1.0) })
+    }
+
+    #[test]
+    fn a_list_that_outgrows_the_memory_is_refused_while_it_grows() {
+        const FREE: u64 = 100 << 20;
+        for key in [1, 1 << 40] {
+            let mut collector = begun(|| Some(FREE), None).expect("nothing is reserved yet");
+            let error = loop {
+                match push(&mut collector, key) {
+                    Ok(()) => {}
+                    Err(Refusal::Failed(error)) => break error,
+                    Err(other) => panic!("{other:?}"),
+                }
+            };
+            let CollectError::TooLarge { needed, available } = error else { panic!("{error}") };
+            assert!(available == FREE && needed > FREE, "{error}");
+            // A full list grows by an eighth where it cannot double.
+            let room = collector.ends.len() * if key == 1 { 8 } else { 16 };
+            assert!(room as u64 > FREE * 4 / 5, "{room} of {FREE}");
+        }
+    }
+
+    #[test]
+    fn a_declared_number_of_edges_is_reserved_only_if_there_is_memory() {
+        let Err(error) = begun(|| Some(100 << 20), Some(20 << 20)) else { panic!("reserved") };
+        let expected = CollectError::TooLarge { needed: 160 << 20, available: 100 << 20 };
+        assert_eq!(error, expected);
+        let collector = begun(|| Some(1 << 30), Some(1000)).expect("small");
+        assert_eq!(collector.weights.capacity(), 1000);
+        assert!(begun(|| None, Some(u64::MAX)).is_err(), "no machine has this much");
+    }
+
+    #[test]
+    fn the_message_says_what_is_needed() {
+        let at = Place { path: std::path::Path::new("g.el").into(), line: 7 };
+        let source = CollectError::TooLarge { needed: 3 << 30, available: 1 << 30 };
+        let error = ReadError::Refused { at, source: Box::new(source) };
+        assert_eq!(
+            unwrap_refusal(error).to_string(),
+            "g.el:7: this needs 3.0 GiB of memory, and 1.0 GiB are free; \
+             close other programs or use a machine with more"
+        );
+    }
+}
