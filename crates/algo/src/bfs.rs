@@ -81,8 +81,8 @@ pub(crate) fn unreached(bound: u32) -> Vec<AtomicU32> {
 ///
 /// All accesses to `levels` are `Relaxed`: a vertex is claimed by one compare-exchange, and the
 /// end of a level's parallel loop orders it before the next.
-pub(crate) fn search(
-    graph: &impl Direction,
+pub(crate) fn search<D: Direction>(
+    graph: &D,
     config: &BfsConfig,
     levels: &[AtomicU32],
 ) -> Result<(), AlgoError> {
@@ -95,35 +95,33 @@ pub(crate) fn search(
         config.cancel.check()?;
         if leaving.saturating_mul(u64::from(config.alpha)) > unchecked {
             (front, level) = climb_bottom_up(graph, config, levels, (&front, level))?;
-            // What is left is small: a few levels top-down before the question comes up again.
-            leaving = 1;
+            // At least; counting would cost more than a wrong turn.
+            leaving = front.len() as u64;
         } else {
             unchecked = unchecked.saturating_sub(leaving);
             level += 1;
-            (front, leaving) = step_top_down(graph, levels, &front, level);
+            let step =
+                if leaving < SEQUENTIAL_EDGES_MAX { step_alone::<D> } else { step_together::<D> };
+            (front, leaving) = step(graph, levels, &front, level);
         }
     }
     Ok(())
 }
 
+/// Fronts with fewer edges than this stay on the calling thread: some 20 us of work, not worth
+/// waking another one for.
+const SEQUENTIAL_EDGES_MAX: u64 = 1 << 13;
+
 /// Vertices of the front per task: several tasks even for a front of a thousand.
 const FRONT_PER_TASK: usize = 64;
 
-/// Fronts smaller than this are expanded on the calling thread: waking another one takes longer.
-const SEQUENTIAL_FRONT_MAX: usize = 512;
-
 /// Reaches the neighbours of the front: the next front, and how many edges leave it.
-fn step_top_down(
-    graph: &impl Direction,
+fn step_together<D: Direction>(
+    graph: &D,
     levels: &[AtomicU32],
     front: &[VertexId],
     level: u32,
 ) -> (Vec<VertexId>, u64) {
-    if front.len() < SEQUENTIAL_FRONT_MAX {
-        let mut next = (Vec::new(), 0);
-        expand(graph, levels, front, level, &mut next);
-        return next;
-    }
     let parts: Vec<(Vec<VertexId>, u64)> = front
         .par_chunks(FRONT_PER_TASK)
         .fold(Default::default, |mut next, chunk| {
@@ -138,6 +136,18 @@ fn step_top_down(
         leaving += edges;
     }
     (next, leaving)
+}
+
+/// As [`step_together`], on this thread.
+fn step_alone<D: Direction>(
+    graph: &D,
+    levels: &[AtomicU32],
+    front: &[VertexId],
+    level: u32,
+) -> (Vec<VertexId>, u64) {
+    let mut next = (Vec::new(), 0);
+    expand(graph, levels, front, level, &mut next);
+    next
 }
 
 fn expand(
@@ -180,12 +190,13 @@ fn climb_bottom_up(
     front.par_iter().for_each(|&v| {
         current.insert(v);
     });
+    let mut pending = unreached_words(levels);
     let mut awake = front.len() as u64;
     loop {
         config.cancel.check()?;
         level += 1;
         let before = awake;
-        awake = step_bottom_up(graph, levels, (&current, &next), level);
+        awake = step_bottom_up(graph, &mut pending, (&current, &next), levels, level);
         std::mem::swap(&mut current, &mut next);
         let large = awake.saturating_mul(u64::from(config.beta)) > u64::from(bound);
         if awake == 0 || (awake < before && !large) {
@@ -194,47 +205,76 @@ fn climb_bottom_up(
     }
 }
 
+/// The vertices without a level, a bit each.
+fn unreached_words(levels: &[AtomicU32]) -> Vec<u64> {
+    let words = levels.par_chunks(u64::BITS as usize).with_min_len(WORDS_PER_TASK_MIN);
+    words
+        .map(|slots| {
+            (0..).zip(slots).fold(0, |word, (bit, slot)| {
+                word | u64::from(slot.load(Ordering::Relaxed) == UNREACHED) << bit
+            })
+        })
+        .collect()
+}
+
 /// Words of 64 vertices per task, at least: a few thousand vertices.
 const WORDS_PER_TASK_MIN: usize = 64;
 
-/// Looks from every unreached vertex back to the front; fills `next`, says how many it holds.
+/// Looks from every pending vertex back to the front; fills `next`, says how many it holds.
 fn step_bottom_up(
     graph: &impl Direction,
-    levels: &[AtomicU32],
+    pending: &mut [u64],
     (current, next): (&AtomicBitset, &AtomicBitset),
+    levels: &[AtomicU32],
     level: u32,
 ) -> u64 {
-    levels
-        .par_chunks(u64::BITS as usize)
-        .enumerate()
-        .with_min_len(WORDS_PER_TASK_MIN)
-        .map(|(word, slots)| {
-            let mut bits = 0;
-            for (bit, slot) in slots.iter().enumerate() {
-                let v = (word * 64 + bit) as VertexId;
-                if slot.load(Ordering::Relaxed) == UNREACHED && has_previous(graph, v, current) {
-                    slot.store(level, Ordering::Relaxed);
-                    bits |= 1 << bit;
+    let words = pending.par_iter_mut().enumerate().with_min_len(WORDS_PER_TASK_MIN);
+    words
+        .map(|(index, word)| {
+            let mut reached = 0;
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let v = index as VertexId * u64::BITS + bit;
+                match look_back(graph, v, current) {
+                    Look::Reached => {
+                        levels[v as usize].store(level, Ordering::Relaxed);
+                        reached |= 1 << bit;
+                    }
+                    Look::Barren => *word &= !(1 << bit),
+                    Look::Pending => {}
                 }
             }
-            next.set_word(word, bits);
-            u64::from(bits.count_ones())
+            *word &= !reached;
+            next.set_word(index, reached);
+            u64::from(reached.count_ones())
         })
         .sum()
 }
 
-/// Whether one of the vertices behind `v` is in `front`.
+/// What looking at the vertices behind one says about it.
+enum Look {
+    /// One of them is in the front.
+    Reached,
+    /// None is, yet.
+    Pending,
+    /// There are none.
+    Barren,
+}
+
 #[inline]
-fn has_previous(graph: &impl Direction, v: VertexId, front: &AtomicBitset) -> bool {
-    graph
-        .previous(v, |run| {
-            if run.iter().any(|&u| front.contains(u)) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
-        .is_break()
+fn look_back(graph: &impl Direction, v: VertexId, front: &AtomicBitset) -> Look {
+    let mut look = Look::Barren;
+    let found = graph.previous(v, |run| {
+        look = Look::Pending;
+        if run.iter().any(|&u| front.contains(u)) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    if found.is_break() { Look::Reached } else { look }
 }
 
 /// The ids in a set, ascending.

@@ -91,21 +91,23 @@ pub fn pagerank<G: GraphView>(
 ) -> Result<PageRankOutput, AlgoError> {
     config.check()?;
     let count = f64::from(view.vertex_count());
-    let mut state = State::new(view, 1.0 / count);
+    let mut state = State::new(view);
     let splits = view.splits(ENTRIES_PER_TASK);
-    let (mut iterations, mut change) = (0, 0.0);
+    // No neighbour counts yet: everyone starts with the same rank.
+    let mut totals = state.settle(1.0 / count, 0.0);
+    let mut iterations = 0;
     while iterations < config.iterations {
         config.cancel.check()?;
-        let dangling = state.contribute();
-        let base = (1.0 - config.damping) / count + config.damping * dangling / count;
+        let jumps = (1.0 - config.damping) / count;
+        let base = jumps + config.damping * totals.dangling / count;
         pull(view, &splits, &state.contributions, &mut state.sums);
-        change = state.settle(base, config.damping);
+        totals = state.settle(base, config.damping);
         iterations += 1;
-        if config.tolerance.is_some_and(|tolerance| change <= tolerance) {
+        if config.tolerance.is_some_and(|tolerance| totals.change <= tolerance) {
             break;
         }
     }
-    Ok(PageRankOutput { ranks: state.ranks, iterations, change })
+    Ok(PageRankOutput { ranks: state.ranks, iterations, change: totals.change })
 }
 
 /// Vertices per part of a global sum. Fixed, so that sums do not depend on the threads.
@@ -117,72 +119,68 @@ const ABSENT: u32 = u32::MAX;
 /// One number per id, side by side.
 struct State {
     ranks: Vec<f64>,
+    /// What passes along each out-edge.
     contributions: Vec<f64>,
+    /// What came along the in-edges.
     sums: Vec<f64>,
     /// Out-degrees, or [`ABSENT`].
     degrees: Vec<u32>,
 }
 
+/// Sums over all vertices.
+#[derive(Default)]
+struct Totals {
+    /// The mass that no out-edge takes away.
+    dangling: f64,
+    /// By how much ranks changed.
+    change: f64,
+}
+
 impl State {
-    fn new<G: GraphView>(view: &G, first: f64) -> Self {
+    fn new<G: GraphView>(view: &G) -> Self {
         let bound = view.vertex_bound();
-        let degrees: Vec<u32> = (0..bound)
-            .into_par_iter()
-            .map(|v| if view.contains(v) { view.degree(v) } else { ABSENT })
-            .collect();
-        let ranks =
-            degrees.par_iter().map(|&degree| if degree == ABSENT { 0.0 } else { first }).collect();
+        let degree = |v| if view.contains(v) { view.degree(v) } else { ABSENT };
         Self {
-            ranks,
+            ranks: vec![0.0; bound as usize],
             contributions: vec![0.0; bound as usize],
             sums: vec![0.0; bound as usize],
-            degrees,
+            degrees: (0..bound).into_par_iter().map(degree).collect(),
         }
     }
 
-    /// Computes what every vertex passes along each out-edge; the mass that has no out-edge.
-    fn contribute(&mut self) -> f64 {
-        let parts: Vec<f64> = self
-            .contributions
-            .par_chunks_mut(VERTICES_PER_SUM)
-            .zip(self.ranks.par_chunks(VERTICES_PER_SUM))
-            .zip(self.degrees.par_chunks(VERTICES_PER_SUM))
-            .map(|((contributions, ranks), degrees)| {
-                let mut dangling = 0.0;
-                for ((to, &rank), &degree) in contributions.iter_mut().zip(ranks).zip(degrees) {
-                    // An absent vertex has rank 0, so it adds nothing either way.
-                    if degree == 0 {
-                        dangling += rank;
-                    } else {
-                        *to = rank / f64::from(degree);
-                    }
-                }
-                dangling
-            })
-            .collect();
-        parts.iter().sum()
-    }
-
-    /// Turns the pulled sums into ranks; by how much they changed.
-    fn settle(&mut self, base: f64, damping: f64) -> f64 {
-        let parts: Vec<f64> = self
+    /// Turns sums into ranks, and ranks into contributions.
+    fn settle(&mut self, base: f64, damping: f64) -> Totals {
+        let parts: Vec<Totals> = self
             .ranks
             .par_chunks_mut(VERTICES_PER_SUM)
+            .zip(self.contributions.par_chunks_mut(VERTICES_PER_SUM))
             .zip(self.sums.par_chunks(VERTICES_PER_SUM))
             .zip(self.degrees.par_chunks(VERTICES_PER_SUM))
-            .map(|((ranks, sums), degrees)| {
-                let mut change = 0.0;
-                for ((rank, &sum), &degree) in ranks.iter_mut().zip(sums).zip(degrees) {
-                    if degree != ABSENT {
-                        let new = base + damping * sum;
-                        change += (new - *rank).abs();
-                        *rank = new;
+            .map(|(((ranks, contributions), sums), degrees)| {
+                let mut totals = Totals::default();
+                let inputs = sums.iter().zip(degrees);
+                for ((rank, contribution), (sum, &degree)) in
+                    ranks.iter_mut().zip(contributions).zip(inputs)
+                {
+                    if degree == ABSENT {
+                        continue;
+                    }
+                    let new = base + damping * sum;
+                    totals.change += (new - *rank).abs();
+                    *rank = new;
+                    if degree == 0 {
+                        totals.dangling += new;
+                    } else {
+                        *contribution = new / f64::from(degree);
                     }
                 }
-                change
+                totals
             })
             .collect();
-        parts.iter().sum()
+        parts.into_iter().fold(Totals::default(), |all, part| Totals {
+            dangling: all.dangling + part.dangling,
+            change: all.change + part.change,
+        })
     }
 }
 
