@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use evergraph_graph::generate::{GenerateError, Weights};
 use evergraph_graph::key::KeyKind;
 use evergraph_graph::progress::{Progress, Stage, Status};
+use evergraph_graph::read::{Format, KeyChoice};
 use evergraph_graph::{Csr, EdgeList, GraphSource, GraphSpec, GraphView, ReadOptions};
 
 fn spec(name: &str) -> GraphSpec {
@@ -167,6 +168,17 @@ fn a_name_is_a_source_wherever_a_file_is() {
     assert_eq!((arcs.directed, arcs.edges.len()), (true, 2 * edges.edges.len()));
     assert_eq!(arcs.weights.map(|weights| weights.len()), Some(arcs.edges.len()));
     assert_eq!((edges.directed, edges.weights), (false, None));
+    for (options, option) in [
+        (ReadOptions { keys: KeyChoice::Text, ..ReadOptions::default() }, "choice of text keys"),
+        (ReadOptions { vertices: Some("v".into()), ..ReadOptions::default() }, "vertex file"),
+        (ReadOptions { format: Some(Format::Metis), ..ReadOptions::default() }, "format"),
+    ] {
+        let error = source.load(&options, &()).expect_err(option).to_string();
+        assert_eq!(
+            error,
+            format!("uniform-4 is a generated graph: a {option} goes with files only")
+        );
+    }
     let missing = "./no/such.el".parse::<GraphSource>().expect("a path");
     let error = missing.load(&options, &()).expect_err("missing").to_string();
     assert_eq!(error, "./no/such.el: no such file");

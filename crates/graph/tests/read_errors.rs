@@ -652,7 +652,6 @@ fn files_that_cannot_be_opened() {
 
 #[cfg(unix)]
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that could not be made must not look passed")]
 fn a_file_without_permission_is_named() {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
@@ -667,115 +666,134 @@ fn a_file_without_permission_is_named() {
     assert_eq!(error.to_string(), format!("{}: no permission to read this file", path.display()));
 }
 
+#[cfg(unix)]
 #[test]
-fn graphalytics_graphs_that_do_not_fit_together() {
-    let read = |vertices: &str, edges: &str, properties: &str, options: &ReadOptions| {
-        let scratch = Scratch::new();
-        scratch.file("g.e", edges);
-        if !vertices.is_empty() {
-            scratch.file("g.v", vertices);
+fn a_pipe_is_read_once_and_never_waited_for() {
+    let scratch = Scratch::new();
+    for (name, content, message) in [
+        ("good.el", "1 2\n", ""),
+        (
+            "twice.el",
+            "1 2\n1 2\n",
+            ": an edge stands twice or names a vertex that is not listed; \
+             save the graph to a file to learn which",
+        ),
+        (
+            "sizes.graph",
+            "2 1 100\n5 2\n6 1\n",
+            ": this has to be read twice, and a pipe cannot be; save it to a file first",
+        ),
+    ] {
+        let path = scratch.path(name);
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo");
+        let (writer, end) = (path.clone(), content.to_owned());
+        let writer = std::thread::spawn(move || std::fs::write(writer, end));
+        let result = load(&path, &plain()).map_err(|error| error.to_string());
+        writer.join().expect("no panic").expect("the reader takes all");
+        match result {
+            Ok(list) => assert_eq!((message, list.edges.len()), ("", 1)),
+            Err(error) => assert_eq!(error, format!("{}{message}", path.display())),
         }
-        if !properties.is_empty() {
-            scratch.file("g.properties", properties);
+    }
+}
+
+/// The message for a Graphalytics graph of these files, without their folder. Files without
+/// content are not there.
+fn graphalytics(vertices: &str, edges: &str, properties: &str, options: &ReadOptions) -> String {
+    let scratch = Scratch::new();
+    for (name, content) in [("g.v", vertices), ("g.e", edges), ("g.properties", properties)] {
+        if !content.is_empty() {
+            scratch.file(name, content);
         }
-        let folder = format!("{}/", scratch.path("").display()).replace("//", "/");
-        match load(&scratch.path("g"), options) {
-            Ok(list) => panic!("was read: {list:?}"),
-            Err(error) => error.to_string().replace(&folder, ""),
-        }
-    };
-    let plain = plain();
-    for (vertices, edges, properties, options, message) in [
+    }
+    let folder = format!("{}/", scratch.path("").display()).replace("//", "/");
+    match load(&scratch.path("g"), options) {
+        Ok(list) => panic!("was read: {list:?}"),
+        Err(error) => error.to_string().replace(&folder, ""),
+    }
+}
+
+#[test]
+fn vertices_that_are_not_what_the_edges_need() {
+    let (plain, texts) = (plain(), texts());
+    let unlisted = "which is not listed; add it to the vertex file";
+    let twice = "ask to ignore duplicates if that is meant";
+    for (vertices, edges, options, message) in [
         (
             "1\n2\n",
             "1 2\n2 3\n",
-            "",
             &plain,
-            "g.e:2: the edge 2 3 names the vertex 3, which is not listed; add it to the vertex file",
+            format!("g.e:2: the edge 2 3 names the vertex 3, {unlisted}"),
         ),
         (
             "1\n2\n",
             "1 2\n70000000000 2\n",
-            "",
             &plain,
-            "g.e:2: the edge 70000000000 2 names the vertex 70000000000, which is not listed; add it to the vertex file",
-        ),
-        (
-            "1\n2\n\n1\n",
-            "1 2\n",
-            "",
-            &plain,
-            "g.v:4: the vertex 1 is listed twice, first in line 1; ask to ignore duplicates if that is meant",
-        ),
-        (
-            "1\n# c\nx\n",
-            "1 2\n",
-            "",
-            &plain,
-            "g.v:3, column 1: vertex `x` is not a number; ask for text keys if vertices have names",
-        ),
-        ("# c\n", "1 2\n", "", &plain, "g.v: there is no vertex in this file"),
-        (
-            "a\nb\na\n",
-            "a b\n",
-            "",
-            &texts(),
-            "g.v:3: the vertex a is listed twice; ask to ignore duplicates if that is meant",
+            format!("g.e:2: the edge 70000000000 2 names the vertex 70000000000, {unlisted}"),
         ),
         (
             "a\nb\n",
             "a b\nb c\n",
-            "",
-            &texts(),
-            "g.e:2: the edge b c names the vertex c, which is not listed; add it to the vertex file",
+            &texts,
+            format!("g.e:2: the edge b c names the vertex c, {unlisted}"),
         ),
         (
-            "1\n2\n",
+            "1\n2\n\n1\n",
             "1 2\n",
-            "# x\ngraph.g.meta.vertices = 3\n",
             &plain,
+            format!("g.v:4: the vertex 1 is listed twice, first in line 1; {twice}"),
+        ),
+        ("a\nb\na\n", "a b\n", &texts, format!("g.v:3: the vertex a is listed twice; {twice}")),
+        (
+            "1\n# c\nx\n",
+            "1 2\n",
+            &plain,
+            "g.v:3, column 1: vertex `x` is not a number; ask for text keys if vertices have names"
+                .to_owned(),
+        ),
+        ("# c\n", "1 2\n", &plain, "g.v: there is no vertex in this file".to_owned()),
+    ] {
+        assert_eq!(graphalytics(vertices, edges, "", options), message);
+    }
+    let scratch = Scratch::new();
+    scratch.file("g.v", "1\n2\n1\n");
+    let ignore = ReadOptions { duplicates: Duplicates::Ignore, ..plain };
+    let list = scratch.load("g.e", "1 2\n", &ignore).expect("ignored");
+    assert_eq!((list.keys.len(), list.edges.len()), (2, 1));
+}
+
+#[test]
+fn properties_that_do_not_fit_the_graph() {
+    let read = |properties: &str| graphalytics("1\n2\n", "1 2\n", properties, &plain());
+    for (properties, message) in [
+        (
+            "# x\ngraph.g.meta.vertices = 3\n",
             "g.properties:2: the file says that it has 3 vertices, but it has 2",
         ),
         (
-            "1\n2\n",
-            "1 2\n",
             "graph.g.meta.edges = 2\n",
-            &plain,
             "g.properties:1: the file says that it has 2 edges, but it has 1",
         ),
+        ("graph.g.meta.edges = many\n", "g.properties:1: `many` is not a count"),
+        ("graph.g.directed = maybe\n", "g.properties:1: `directed` is neither `true` nor `false`"),
         (
-            "1\n2\n",
-            "1 2\n",
-            "graph.g.meta.edges = many\n",
-            &plain,
-            "g.properties:1: `many` is not a count",
-        ),
-        (
-            "1\n2\n",
-            "1 2\n",
-            "graph.g.directed = maybe\n",
-            &plain,
-            "g.properties:1: `directed` is neither `true` nor `false`",
-        ),
-        (
-            "1\n2\n",
-            "1 2\n",
             "nodes = 3\n",
-            &plain,
             "g.properties: no property begins with `graph.`; this does not describe a Graphalytics graph",
         ),
-        (
-            "1\n2\n",
-            "1 2 1\n",
-            "\ngraph.g.edge-properties.names =\n",
-            &weighted(),
-            "g.properties:2: this graph has no weights; read the graph without weights",
-        ),
-        ("1\n2\n", "1 2\n", "graph.g.vertex-file = h.v\n", &plain, "h.v: no such file"),
-        ("", "1 2\n", "graph.g.directed = true\n", &plain, "g.v: no such file"),
+        ("graph.g.vertex-file = h.v\n", "h.v: no such file"),
+        ("graph.g.edge-file = h.e\n", "h.e: no such file"),
     ] {
-        assert_eq!(read(vertices, edges, properties, options), message);
+        assert_eq!(read(properties), message);
     }
+    let names = "\ngraph.g.edge-properties.names =\n";
+    assert_eq!(
+        graphalytics("1\n2\n", "1 2 1\n", names, &weighted()),
+        "g.properties:2: this graph has no weights; read the graph without weights"
+    );
+    let directed = "graph.g.directed = true\n";
+    assert_eq!(graphalytics("", "1 2\n", directed, &plain()), "g.v: no such file");
+    assert_eq!(graphalytics("1\n2\n", "", directed, &plain()), "g.e: no such file");
 }
 
 /// A text large enough that cutting its compressed form short loses lines.
@@ -852,8 +870,8 @@ fn a_decompression_bomb_is_refused() {
     // A hundred megabytes of comments in less than a thousandth of that.
     let scratch = Scratch::new();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    let line = [b"#".as_slice(), &[b' '; 1 << 16], b"\n"].concat();
-    for _ in 0..1600 {
+    let line = [b"#".as_slice(), &[b' '; 1 << 13], b"\n"].concat();
+    for _ in 0..12_800 {
         encoder.write_all(&line).expect("memory");
     }
     let bomb = encoder.finish().expect("memory");

@@ -64,8 +64,6 @@ pub(crate) struct Listing<'a> {
     pub(crate) vertices: Option<&'a Path>,
     /// Whether edges have a direction, if it was said outside of the files.
     pub(crate) directed: Option<bool>,
-    /// How many vertices and edges there should be.
-    pub(crate) declared: (Option<u64>, Option<u64>),
 }
 
 /// Reads an edge list, and before it the file of its vertices if there is one.
@@ -84,8 +82,8 @@ pub(crate) fn read<S: Sink>(
         weighted: options.weighted,
         keys,
         vertices_listed: listing.vertices.is_some(),
-        vertices: listing.declared.0,
-        edges: listing.declared.1,
+        vertices: None,
+        edges: None,
         repeats: Repeats::Duplicate,
     };
     let mut keys = options.keys;

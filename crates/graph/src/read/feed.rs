@@ -40,16 +40,7 @@ impl<'s, S: Sink> Feed<'s, S> {
     /// Opens the sink, after checking that what the file declares can be true and fits the
     /// memory.
     pub(crate) fn begin(&mut self, at: At<'_>, header: &Header) -> Result<(), ReadError> {
-        let vertices = header.vertices.unwrap_or(0);
-        if vertices > u64::from(MAX_VERTICES) {
-            return Err(ReadError::TooManyVertices { at: at.place() });
-        }
-        let edges = header.edges.unwrap_or(0);
-        let needed =
-            edges.saturating_mul(BYTES_PER_EDGE).saturating_add(vertices * BYTES_PER_VERTEX);
-        if let Some(available) = memory::available().filter(|&available| available < needed) {
-            return Err(ReadError::TooLarge { at: at.place(), needed, available });
-        }
+        check_size(at, header, memory::available())?;
         self.directed = header.directed;
         self.repeats = header.repeats;
         self.sink.begin(header).map_err(|source| refused(at, source))
@@ -167,6 +158,25 @@ impl<'s, S: Sink> Feed<'s, S> {
     }
 }
 
+/// Refuses a graph that says it is larger than a graph can be, or than the memory.
+fn check_size(at: At<'_>, header: &Header, available: Option<u64>) -> Result<(), ReadError> {
+    let vertices = header.vertices.unwrap_or(0);
+    if vertices > u64::from(MAX_VERTICES) {
+        return Err(ReadError::TooManyVertices { at: at.place() });
+    }
+    let needed = header
+        .edges
+        .unwrap_or(0)
+        .saturating_mul(BYTES_PER_EDGE)
+        .saturating_add(vertices * BYTES_PER_VERTEX);
+    match available {
+        Some(available) if available < needed => {
+            Err(ReadError::TooLarge { at: at.place(), needed, available })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What can be done about an edge that stands twice.
 pub(crate) fn duplicate_hint(directed: bool, repeats: Repeats) -> &'static str {
     match (directed, repeats) {
@@ -188,4 +198,37 @@ pub(crate) const SAME_HINT: &str = "ask to ignore duplicates if the first one is
 #[cold]
 fn refused<E: std::error::Error + Send + Sync + 'static>(at: At<'_>, source: E) -> ReadError {
     ReadError::Refused { at: at.place(), source: Box::new(source) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::key::KeyKind;
+
+    #[test]
+    fn a_header_is_believed_only_if_the_memory_holds_the_graph() {
+        let path: Arc<Path> = Path::new("g.mtx").into();
+        let at = At { path: &path, line: 2 };
+        let check = |vertices, edges, available| {
+            let header = Header {
+                directed: true,
+                weighted: false,
+                keys: KeyKind::Number,
+                vertices_listed: true,
+                vertices: Some(vertices),
+                edges: Some(edges),
+                repeats: Repeats::Duplicate,
+            };
+            check_size(at, &header, available).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(1 << 20, 1 << 20, Some(16 << 20)), Ok(()));
+        let error = check(1 << 20, 1 << 20, Some((16 << 20) - 1)).expect_err("one byte short");
+        assert!(error.starts_with("g.mtx:2: this needs 16.0 MiB of memory, and 16.0 MiB"));
+        assert!(check(1, u64::MAX, Some(u64::MAX - 1)).is_err());
+        assert_eq!(check(u64::from(MAX_VERTICES), u64::MAX, None), Ok(()));
+        assert!(check(u64::from(MAX_VERTICES) + 1, 0, None).is_err());
+    }
 }

@@ -110,7 +110,6 @@ pub(crate) fn read<S: Sink>(
         edges: &files.edges,
         vertices: Some(&files.vertices),
         directed: properties.directed,
-        declared: (None, None),
     };
     let counts = edge_list::read(&listing, &options, meter, sink)?;
     properties.compare(&counts)?;

@@ -86,6 +86,17 @@ impl<'p> Lines<'p> {
         Ok(lines)
     }
 
+    /// Opens a file for a second look. A pipe has only one: opening it again would wait for ever.
+    pub(crate) fn open_again(path: &Path, meter: &Meter<'p>) -> Result<Self, ReadError> {
+        if !path.is_file() {
+            let at = Place { path: path.into(), line: 0 };
+            let problem =
+                "this has to be read twice, and a pipe cannot be; save it to a file first";
+            return Err(ReadError::Malformed { at, problem: problem.to_owned() });
+        }
+        Self::open(path, &meter.second_look())
+    }
+
     /// Reads a stream that is not compressed. `name` stands for it in messages.
     pub(crate) fn stream(
         text: impl Read + Send + 'p,

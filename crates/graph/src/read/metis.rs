@@ -235,7 +235,7 @@ impl Shape {
 /// Whether vertices have sizes, where the format says so: only if that many columns are there, or
 /// if the number of columns fits no meaning at all.
 fn sizes_are_there(path: &Path, meter: &Arc<Meter<'_>>, shape: Shape) -> Result<bool, ReadError> {
-    let mut lines = Lines::open(path, &meter.second_look())?;
+    let mut lines = Lines::open_again(path, meter)?;
     lines.advance_past(COMMENTS)?;
     let mut columns = 0;
     while lines.advance_past(COMMENTS)? {
@@ -321,7 +321,7 @@ fn one_sided(
     shape: Shape,
     sum: usize,
 ) -> Result<ReadError, ReadError> {
-    let mut lines = Lines::open(path, &meter.second_look())?;
+    let mut lines = Lines::open_again(path, meter)?;
     lines.advance_past(COMMENTS)?;
     let mut entries = Vec::new();
     rows(&mut lines, shape, |at, entry| {

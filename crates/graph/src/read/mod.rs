@@ -150,8 +150,7 @@ impl<'a> Source<'a> {
         match self {
             Self::Graphalytics(files) => graphalytics::read(files.clone(), options, meter, sink),
             Self::EdgeList { edges, vertices } => {
-                let listing =
-                    Listing { edges, vertices: *vertices, directed: None, declared: (None, None) };
+                let listing = Listing { edges, vertices: *vertices, directed: None };
                 edge_list::read(&listing, options, meter, sink)
             }
             Self::MatrixMarket(path) => {

@@ -15,6 +15,22 @@ use crate::read::{KeyChoice, Place, ReadError};
 const COMMENTS: &[u8] = b"#";
 
 /// Reads the updates of a log, one after the other.
+///
+/// ```
+/// use std::path::Path;
+/// use evergraph_graph::read::KeyChoice;
+/// use evergraph_graph::update::{Update, UpdateReader};
+///
+/// let log = &b"av 7\na 7 8 0.5\n"[..];
+/// let mut reader = UpdateReader::from_stream(log, Path::new("log"), KeyChoice::Auto, &())?;
+/// while let Some((line, update)) = reader.read()? {
+///     match update {
+///         Update::AddVertex(key) => assert_eq!((line, key), (1, 7u64.into())),
+///         other => assert_eq!((line, matches!(other, Update::AddEdge { .. })), (2, true)),
+///     }
+/// }
+/// # Ok::<(), evergraph_graph::ReadError>(())
+/// ```
 pub struct UpdateReader<'p> {
     lines: Lines<'p>,
     choice: KeyChoice,

@@ -61,6 +61,16 @@ impl Default for WorkloadOptions {
 
 /// The updates, made one by one.
 ///
+/// ```
+/// use evergraph_graph::generate::{GraphSpec, Weights};
+/// use evergraph_graph::update::{Workload, WorkloadOptions};
+///
+/// let graph = "graph500-8".parse::<GraphSpec>()?.generate(Weights::None, &())?;
+/// let workload = Workload::new(&graph, &WorkloadOptions::default())?;
+/// assert!(workload.count() >= 10 * graph.edges.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Memory: the rows of the graph (8 bytes an edge, 16 if directed) and about 30 bytes for each
 /// temporary edge.
 pub struct Workload<'g> {

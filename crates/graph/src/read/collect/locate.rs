@@ -1,5 +1,6 @@
 //! Finding the line of a record whose number is known, by reading the file once more.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::{Budget, CollectError};
@@ -104,6 +105,12 @@ impl Finder<'_, '_> {
     }
 
     fn look_for(&self, wanted: Wanted) -> Result<(Place, Found), ReadError> {
+        if !self.source.paths().into_iter().all(Path::is_file) {
+            return Err(ReadError::Malformed {
+                at: self.file(),
+                problem: wanted.problem().to_owned(),
+            });
+        }
         let mut probe = Probe { wanted, found: None };
         let meter = self.meter.second_look();
         match (self.source.read(self.options, &meter, &mut probe), probe.found) {
@@ -122,6 +129,19 @@ fn changed(at: Place) -> ReadError {
 enum Wanted {
     Edge(usize),
     Vertex(usize),
+}
+
+impl Wanted {
+    /// What is wrong with the record, where its line cannot be found.
+    fn problem(&self) -> &'static str {
+        match self {
+            Self::Edge(_) => {
+                "an edge stands twice or names a vertex that is not listed; \
+                 save the graph to a file to learn which"
+            }
+            Self::Vertex(_) => "a vertex is listed twice; save the graph to a file to learn which",
+        }
+    }
 }
 
 enum Found {
