@@ -382,7 +382,10 @@ mod tests {
                 assert_eq!(table.id(key), Some(v as u32), "{keys:?}");
                 assert_eq!(table.push(key), Err(KeyRefusal::Duplicate(v as u32)));
             }
-            assert_eq!((table.id(4u64), table.id("5")), (None, None));
+            let after = keys[2 % keys.len()].saturating_add(1);
+            let beside = [4, 8, after].into_iter().filter(|key| !keys.contains(key));
+            assert!(beside.into_iter().all(|key| table.id(key).is_none()), "{keys:?}");
+            assert_eq!(table.id("5"), None);
             assert_eq!(table.push(3u64), Ok(keys.len() as u32));
             assert_eq!(table.id(3u64), Some(keys.len() as u32));
             assert_eq!(numbers(&table).len(), keys.len() + 1);

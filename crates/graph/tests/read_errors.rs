@@ -756,11 +756,13 @@ fn vertices_that_are_not_what_the_edges_need() {
     ] {
         assert_eq!(graphalytics(vertices, edges, "", options), message);
     }
-    let scratch = Scratch::new();
-    scratch.file("g.v", "1\n2\n1\n");
     let ignore = ReadOptions { duplicates: Duplicates::Ignore, ..plain };
-    let list = scratch.load("g.e", "1 2\n", &ignore).expect("ignored");
-    assert_eq!((list.keys.len(), list.edges.len()), (2, 1));
+    for far in ["2", "70000000000"] {
+        let scratch = Scratch::new();
+        scratch.file("g.v", format!("1\n{far}\n1\n"));
+        let list = scratch.load("g.e", format!("1 {far}\n"), &ignore).expect("ignored");
+        assert_eq!((list.keys.len(), list.edges.len()), (2, 1));
+    }
 }
 
 #[test]

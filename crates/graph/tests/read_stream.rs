@@ -154,6 +154,22 @@ fn refusals_name_file_and_line() {
     assert!(error.contains("g.v:3: the vertex 1 is listed twice;"), "{error}");
 }
 
+#[test]
+fn vertices_that_are_there_already_follow_the_options() {
+    let scratch = Scratch::new();
+    let path = scratch.file("g.gr", "p tw 3 1\n1 3\n");
+    let two = || Recorder { vertices: vec![Key::Number(2)], ..Recorder::default() };
+    let mut recorder = two();
+    let error = read::read(&path, &ReadOptions::default(), &(), &mut recorder);
+    let error = error.expect_err("2 is there").to_string();
+    assert!(error.contains("g.gr:1: the vertex 2 is listed twice;"), "{error}");
+    let ignore = ReadOptions { duplicates: Duplicates::Ignore, ..ReadOptions::default() };
+    let mut recorder = two();
+    let counts = read::read(&path, &ignore, &(), &mut recorder).expect("ignored");
+    assert_eq!((counts.vertices, counts.duplicate_vertices, counts.edges), (2, 1, 1));
+    assert_eq!(recorder.calls, ["v 1", "v 3", "e 1 3"]);
+}
+
 /// Keeps every status, and stops after some.
 #[derive(Default)]
 struct Watcher {
@@ -195,6 +211,7 @@ fn progress_counts_the_bytes_of_the_file_up_to_all() {
     // Both files of a Graphalytics graph are one piece of work.
     let vertices = (0..=200_000).fold(String::new(), |text, i| text + &format!("{i}\n"));
     scratch.file("h.v", &vertices);
+    scratch.file("h.properties", "graph.h.meta.edges = 200000\n");
     let path = scratch.file("h.e", &text);
     let watcher = Watcher::default();
     read::load(&path, &ReadOptions::default(), &watcher).expect("good");

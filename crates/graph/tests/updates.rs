@@ -147,6 +147,29 @@ fn temporary_edges_follow_the_degrees() {
 }
 
 #[test]
+fn deletions_strike_old_and_new_edges_alike() {
+    let list = graph("uniform-10", Weights::None);
+    let workload = Workload::new(&list, &options(9, 5)).expect("simple");
+    let mut live = Vec::new();
+    let (mut deletions, mut newest, mut older_half) = (0, 0, 0);
+    for update in workload.skip(list.edges.len()) {
+        match update {
+            Update::AddEdge { from, to, .. } => live.push((from, to)),
+            Update::DeleteEdge { from, to } => {
+                let age = live.iter().position(|&edge| edge == (from, to)).expect("it is there");
+                deletions += 1;
+                newest += u32::from(age + 1 == live.len());
+                older_half += u32::from(age < live.len() / 2);
+                live.remove(age);
+            }
+            other => panic!("a workload has no {other:?}"),
+        }
+    }
+    assert!(newest < deletions / 50, "{newest} of {deletions}");
+    assert!((deletions * 2 / 5..deletions * 3 / 5).contains(&older_half), "{older_half}");
+}
+
+#[test]
 fn a_graph_without_room_ends_its_workload_early() {
     let edges: Vec<_> = (0..5u32).flat_map(|u| (u + 1..5).map(move |v| (u, v))).collect();
     let list = EdgeList { directed: false, keys: KeyTable::dense(5), edges, weights: None };

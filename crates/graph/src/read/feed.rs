@@ -57,12 +57,15 @@ impl<'s, S: Sink> Feed<'s, S> {
                 self.counts.duplicate_vertices += 1;
                 Ok(())
             }
-            Err(Refusal::Failed(source)) => Err(refused(at, source)),
-            Err(_) => Err(ReadError::DuplicateVertex {
+            Err(Refusal::DuplicateVertex) => Err(ReadError::DuplicateVertex {
                 at: at.place(),
                 key: key.to_string(),
                 first: None,
             }),
+            Err(Refusal::Failed(source)) => Err(refused(at, source)),
+            Err(Refusal::DuplicateEdge { .. } | Refusal::UnknownVertex(_)) => {
+                Err(at.malformed(format!("the receiver has no place for the vertex {key}")))
+            }
         }
     }
 
@@ -72,11 +75,14 @@ impl<'s, S: Sink> Feed<'s, S> {
         at: At<'_>,
         keys: RangeInclusive<u64>,
     ) -> Result<(), ReadError> {
-        self.counts.vertices = (keys.end() + 1).saturating_sub(*keys.start());
-        match self.sink.vertices(keys) {
-            Ok(()) => Ok(()),
-            Err(Refusal::Failed(source)) => Err(refused(at, source)),
-            Err(_) => Err(at.malformed("the receiver of the graph has some of its vertices")),
+        let count = (keys.end() + 1).saturating_sub(*keys.start());
+        match self.sink.vertex_range(keys.clone()) {
+            Some(Ok(())) => {
+                self.counts.vertices += count;
+                Ok(())
+            }
+            Some(Err(source)) => Err(refused(at, source)),
+            None => keys.into_iter().try_for_each(|key| self.vertex(at, KeyRef::Number(key))),
         }
     }
 

@@ -17,13 +17,21 @@ use super::input::{Meter, extension, strip_compression};
 use super::lines::Lines;
 use super::options::{KeyChoice, ReadOptions};
 use super::sink::{Counts, Sink};
+use crate::progress::Progress;
 
-/// The files of a Graphalytics graph.
+/// Where the files of a Graphalytics graph are by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Files {
     pub(crate) edges: PathBuf,
+    vertices: PathBuf,
+    properties: Option<PathBuf>,
+}
+
+/// A Graphalytics graph whose properties are known.
+pub(crate) struct Graph {
+    pub(crate) edges: PathBuf,
     pub(crate) vertices: PathBuf,
-    pub(crate) properties: Option<PathBuf>,
+    properties: Properties,
 }
 
 /// The Graphalytics graph that `path` names, if it does: by its properties, by its vertex file,
@@ -75,24 +83,39 @@ fn with_suffix(prefix: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Reads the graph of these files.
+impl Graph {
+    /// Reads the properties, if there are any, and places the other files.
+    pub(crate) fn open(
+        files: Files,
+        options: &ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, ReadError> {
+        let Files { mut edges, mut vertices, properties: path } = files;
+        let mut properties = Properties::default();
+        if let Some(path) = path {
+            // The properties are no part of the work that progress is counted by.
+            let meter = Meter::new(progress, []).second_look();
+            properties = Properties::read(&path, &meter)?;
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let place = |name: &String| beside(&folder.join(name), "");
+            edges = properties.edge_file.as_ref().map_or(edges, place);
+            vertices = properties.vertex_file.as_ref().map_or(vertices, place);
+        }
+        if let Some(given) = &options.vertices {
+            vertices.clone_from(given);
+        }
+        Ok(Self { edges, vertices, properties })
+    }
+}
+
+/// Reads the graph.
 pub(crate) fn read<S: Sink>(
-    mut files: Files,
+    graph: &Graph,
     options: &ReadOptions,
     meter: &Arc<Meter<'_>>,
     sink: &mut S,
 ) -> Result<Counts, ReadError> {
-    let properties = match files.properties.clone() {
-        Some(path) => {
-            let properties = Properties::read(&path, meter)?;
-            properties.place_files(&path, &mut files);
-            properties
-        }
-        None => Properties::default(),
-    };
-    if let Some(vertices) = &options.vertices {
-        files.vertices.clone_from(vertices);
-    }
+    let properties = &graph.properties;
     if options.weighted
         && let Some((line, names)) = &properties.weights
         && names.is_empty()
@@ -107,8 +130,8 @@ pub(crate) fn read<S: Sink>(
         ..options.clone()
     };
     let listing = Listing {
-        edges: &files.edges,
-        vertices: Some(&files.vertices),
+        edges: &graph.edges,
+        vertices: Some(&graph.vertices),
         directed: properties.directed,
     };
     let counts = edge_list::read(&listing, &options, meter, sink)?;
@@ -177,18 +200,6 @@ impl Properties {
             });
         }
         Ok(())
-    }
-
-    /// Puts the files that the properties name in the place of the usual ones.
-    fn place_files(&self, path: &Path, files: &mut Files) {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let name = |file: &Option<String>| file.as_ref().map(|name| folder.join(name));
-        if let Some(edges) = name(&self.edge_file) {
-            files.edges = beside(&edges, "");
-        }
-        if let Some(vertices) = name(&self.vertex_file) {
-            files.vertices = beside(&vertices, "");
-        }
     }
 
     fn place(&self, line: u64) -> super::error::Place {

@@ -41,7 +41,7 @@ pub(crate) use error::Bytes;
 use crate::edges::EdgeList;
 use crate::progress::Progress;
 use edge_list::Listing;
-use graphalytics::Files;
+use graphalytics::{Files, Graph};
 use input::Meter;
 use lines::Lines;
 
@@ -55,7 +55,7 @@ pub fn read<S: Sink>(
     progress: &dyn Progress,
     sink: &mut S,
 ) -> Result<Counts, ReadError> {
-    let source = Source::find(path, options)?;
+    let source = Source::find(path, options, progress)?;
     let meter = Meter::new(progress, source.paths());
     source.read(options, &meter, sink)
 }
@@ -75,14 +75,14 @@ pub fn load(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<EdgeList, ReadError> {
-    let source = Source::find(path, options)?;
+    let source = Source::find(path, options, progress)?;
     let meter = Meter::new(progress, source.paths());
     collect::load(&source, options, &meter)
 }
 
 /// The files of a graph, and how to read them.
 enum Source<'a> {
-    Graphalytics(Files),
+    Graphalytics(Graph),
     EdgeList { edges: &'a Path, vertices: Option<&'a Path> },
     MatrixMarket(&'a Path),
     Metis(&'a Path),
@@ -90,15 +90,21 @@ enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn find(path: &'a Path, options: &'a ReadOptions) -> Result<Self, ReadError> {
+    fn find(
+        path: &'a Path,
+        options: &'a ReadOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, ReadError> {
+        let open = |files| Graph::open(files, options, progress).map(Self::Graphalytics);
         let format = match (options.format, graphalytics::find(path)) {
             (None | Some(Format::Graphalytics), Some(files)) => {
-                return Ok(Self::Graphalytics(files));
+                return open(files);
             }
             (Some(Format::Graphalytics), None) => {
                 let (inner, _) = input::strip_compression(path);
-                let files = Files::of(&inner.with_extension(""), None);
-                return Ok(Self::Graphalytics(Files { edges: path.to_owned(), ..files }));
+                let mut files = Files::of(&inner.with_extension(""), None);
+                path.clone_into(&mut files.edges);
+                return open(files);
             }
             (Some(format), _) => format,
             (None, None) if !path.exists() => {
@@ -122,7 +128,7 @@ impl<'a> Source<'a> {
     /// The file with the edges.
     fn edges(&self) -> &Path {
         match self {
-            Self::Graphalytics(files) => &files.edges,
+            Self::Graphalytics(graph) => &graph.edges,
             Self::EdgeList { edges: path, .. }
             | Self::MatrixMarket(path)
             | Self::Metis(path)
@@ -133,7 +139,7 @@ impl<'a> Source<'a> {
     /// The files whose length is the work.
     fn paths(&self) -> Vec<&Path> {
         match self {
-            Self::Graphalytics(files) => vec![&files.vertices, &files.edges],
+            Self::Graphalytics(graph) => vec![&graph.vertices, &graph.edges],
             Self::EdgeList { edges, vertices } => {
                 vertices.iter().copied().chain([*edges]).collect()
             }
@@ -148,7 +154,7 @@ impl<'a> Source<'a> {
         sink: &mut S,
     ) -> Result<Counts, ReadError> {
         match self {
-            Self::Graphalytics(files) => graphalytics::read(files.clone(), options, meter, sink),
+            Self::Graphalytics(graph) => graphalytics::read(graph, options, meter, sink),
             Self::EdgeList { edges, vertices } => {
                 let listing = Listing { edges, vertices: *vertices, directed: None };
                 edge_list::read(&listing, options, meter, sink)

@@ -85,12 +85,11 @@ pub trait Sink {
     /// Takes a vertex of a listed set.
     fn vertex(&mut self, key: KeyRef<'_>) -> Result<(), Refusal<Self::Error>>;
 
-    /// Takes the vertices with these numbers, of a listed set.
-    fn vertices(&mut self, keys: RangeInclusive<u64>) -> Result<(), Refusal<Self::Error>> {
-        for key in keys {
-            self.vertex(KeyRef::Number(key))?;
-        }
-        Ok(())
+    /// Takes the vertices with these numbers at once, where a format numbers them and the sink has
+    /// a short way. `None`: it has none, and they come one by one.
+    fn vertex_range(&mut self, keys: RangeInclusive<u64>) -> Option<Result<(), Self::Error>> {
+        let _ = keys;
+        None
     }
 
     /// Takes an edge. Where vertices are not listed its ends are new vertices if they are not

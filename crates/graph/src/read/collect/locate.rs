@@ -179,8 +179,8 @@ impl Sink for Probe {
         Ok(())
     }
 
-    fn vertices(&mut self, _: std::ops::RangeInclusive<u64>) -> Result<(), Refusal<Reached>> {
-        Ok(())
+    fn vertex_range(&mut self, _: std::ops::RangeInclusive<u64>) -> Option<Result<(), Reached>> {
+        Some(Ok(()))
     }
 
     fn edge(&mut self, edge: Edge<'_>) -> Result<(), Refusal<Reached>> {

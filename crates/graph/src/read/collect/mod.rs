@@ -191,13 +191,13 @@ impl Sink for Collector {
         }
     }
 
-    fn vertices(&mut self, keys: RangeInclusive<u64>) -> Result<(), Refusal<CollectError>> {
+    fn vertex_range(&mut self, keys: RangeInclusive<u64>) -> Option<Result<(), CollectError>> {
         let len = (keys.end() + 1).saturating_sub(*keys.start());
         let Ok(len) = u32::try_from(len) else {
-            return Err(CollectError::TooManyVertices.into());
+            return Some(Err(CollectError::TooManyVertices));
         };
         self.vertices = Vertices::Range { first: *keys.start(), len };
-        Ok(())
+        Some(Ok(()))
     }
 
     #[inline]
