@@ -54,5 +54,10 @@ pub use evergraph_store::{
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};
 
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadMe;
+
 /// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

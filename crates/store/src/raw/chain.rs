@@ -22,6 +22,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::raw::pin::{Pin, Pins};
+use crate::raw::prefetch::prefetch;
 use crate::sync::{AtomicPtr, Mutex, MutexGuard, Ordering};
 
 /// Versions of a `T`, newest first, with the latch that orders their writers.
@@ -106,6 +107,12 @@ impl<T: Send + Sync + 'static> Chain<T> {
             }
             pointer = node.prev.load(Ordering::Acquire);
         }
+    }
+
+    /// Asks for the newest node, which is about to be looked at.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.head.load(Ordering::Relaxed), size_of::<Node<T>>());
     }
 
     /// Takes the latch.

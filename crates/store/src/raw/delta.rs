@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::slice;
 
+use crate::raw::prefetch::prefetch;
 use crate::sync::{AtomicU32, Ordering};
 
 /// Rows of a table at most: a merge packs row numbers into 26 bits.
@@ -143,6 +144,17 @@ impl<W: Copy> Delta<W> {
             tags.add(i).write(row.tag);
         }
         self.len.store(at + 1, Ordering::Release);
+    }
+
+    /// Asks for all ids, and for the place of the next row in the other columns.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        let len = self.len();
+        let (weights, ids, stamps, tags) = self.starts();
+        prefetch(ids.as_ptr(), (len + 1) * size_of::<u32>());
+        prefetch(stamps.as_ptr().wrapping_add(len), 1);
+        prefetch(tags.as_ptr().wrapping_add(len), 1);
+        prefetch(weights.as_ptr().wrapping_add(len), size_of::<W>());
     }
 
     /// The rows published so far.

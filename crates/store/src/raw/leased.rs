@@ -47,6 +47,12 @@ impl<T, K> LeasedTable<T, K> {
         unsafe { self.cells[i].load(Ordering::Acquire).as_ref() }
     }
 
+    /// The value of cell `i`, if there is such a cell and it is resolved.
+    #[inline]
+    pub(crate) fn get_if_any(&self, i: usize) -> Option<&T> {
+        if i < self.len() { self.get(i) } else { None }
+    }
+
     /// Resolves cell `i` to a value lent for the lease of this table.
     #[inline]
     pub(crate) fn set(&self, i: usize, lent: NonNull<T>) -> &T {

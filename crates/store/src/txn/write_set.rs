@@ -7,12 +7,16 @@
 
 use evergraph_graph::VertexId;
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use crate::engine::fat_tree::{EdgeChange, Effect, Ends, Refusal, VertexChange};
 
 /// Operations of a transaction at most: half of what one delta can hold, as an edge may be two
 /// rows of the same group.
 pub(crate) const OPERATIONS_MAX: usize = 1 << 25;
+
+/// Operations of a small transaction: these many stay off the heap.
+const INLINE: usize = 4;
 
 /// What one operation does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +47,7 @@ impl Operation {
 /// The operations of a transaction.
 #[derive(Default)]
 pub(super) struct WriteSet {
-    operations: Vec<Operation>,
+    operations: SmallVec<[Operation; INLINE]>,
     has_vertices: bool,
 }
 
@@ -51,7 +55,7 @@ pub(super) struct WriteSet {
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     pub(super) vertices: Vec<VertexChange>,
-    pub(super) edges: Vec<EdgeChange>,
+    pub(super) edges: SmallVec<[EdgeChange; INLINE]>,
 }
 
 /// The operations on vertices, by vertex, in order: where, and whether it was added.
@@ -105,7 +109,7 @@ impl WriteSet {
         &self,
         vertices: &VertexHistory,
         symmetric: bool,
-        edges: &mut Vec<EdgeChange>,
+        edges: &mut SmallVec<[EdgeChange; INLINE]>,
     ) -> Result<(), Refusal> {
         let of_edges = self.operations.iter().enumerate().filter(|(_, o)| o.is_of_edge());
         let mut keyed: Vec<(u64, u32)> = of_edges

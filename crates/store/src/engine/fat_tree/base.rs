@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 use evergraph_graph::{VertexId, Weight};
 
 use super::hub::Hub;
-use crate::raw::{Delta, Row, Rows};
+use crate::raw::{Delta, Row, Rows, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Vertices of a group, as a power of two. 64: one machine word has a bit for each.
@@ -196,6 +196,17 @@ impl<W: Weight> Base<W> {
         self.delta.get().map(Delta::rows)
     }
 
+    /// Asks for what is needed to look an edge up and to append a row.
+    #[inline]
+    pub(crate) fn prefetch(&self, local: u8) {
+        if let Some(delta) = self.delta.get() {
+            delta.prefetch();
+        }
+        let span = self.span(local);
+        let start = self.runs.ids.as_ptr().wrapping_add(span.start);
+        prefetch(start, (span.len() * size_of::<VertexId>()).min(RUN_PREFETCHED));
+    }
+
     /// Whether rows about the edges of a local vertex are pending.
     #[inline]
     pub(crate) fn is_dirty(&self, local: u8) -> bool {
@@ -310,6 +321,9 @@ impl<W: Weight> Base<W> {
         })
     }
 }
+
+/// Bytes of a run that are asked for in advance: what is searched by counting.
+const RUN_PREFETCHED: usize = COUNTED_MAX * size_of::<VertexId>();
 
 /// Ids compared at once while a delta is searched: wide enough for the widest vectors.
 const SCAN_CHUNK: usize = 32;

@@ -26,7 +26,7 @@ use super::base::{Base, GROUP, GROUP_BITS, group_of, local_of};
 use super::hub::Hub;
 use super::read::ListAt;
 use super::{Address, FatTree, Side};
-use crate::raw::{LeasedTable, PackedRuns};
+use crate::raw::{LeasedTable, PackedRuns, prefetch};
 use crate::sync::RwLock;
 use crate::view::{Lease, Use};
 
@@ -85,6 +85,24 @@ struct Totals {
     vertices: u32,
     entries: u64,
 }
+
+impl<W: Weight> SideTable<W> {
+    /// Asks for the base behind the next, and for the first neighbours of the next: in order of
+    /// ids, groups lie anywhere, and no hardware guesses where.
+    #[inline]
+    fn prefetch_after(&self, group: u32) {
+        if let Some(next) = self.groups.get_if_any(group as usize + 2) {
+            prefetch(std::ptr::from_ref(next), size_of::<Base<W>>());
+        }
+        if let Some(next) = self.groups.get_if_any(group as usize + 1) {
+            let ids = &next.runs.ids;
+            prefetch(ids.as_ptr(), size_of_val::<[VertexId]>(ids).min(START_PREFETCHED));
+        }
+    }
+}
+
+/// Bytes at the start of a group that are asked for in advance; then the hardware has understood.
+const START_PREFETCHED: usize = 512;
 
 impl<W: Weight> Tables<W> {
     /// Unresolved tables for vertices `< bound` at the version of the lease.
@@ -279,6 +297,7 @@ impl<W: Weight> Tables<W> {
         let mut v = range.start;
         while v < range.end {
             let base = self.base(table, group_of(v));
+            table.prefetch_after(group_of(v));
             let end = range.end.min((group_of(v) + 1) << GROUP_BITS);
             let mut start = base.span(local_of(v)).start;
             for v in v..end {

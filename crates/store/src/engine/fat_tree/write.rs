@@ -214,8 +214,25 @@ impl<W: Weight> FatTree<W> {
         }
         addresses.sort_unstable();
         addresses.dedup();
+        if addresses.len() <= INLINE {
+            addresses.iter().for_each(|&address| self.slot(address).chain.prefetch());
+        }
         let locked = addresses.iter().map(|&address| self.slot(address).chain.lock()).collect();
-        Groups { addresses, locked }
+        let groups = Groups { addresses, locked };
+        if let [change] = edges {
+            self.prefetch(&groups, change);
+        }
+        groups
+    }
+
+    /// Asks for what the steps that follow will touch, of both ends at once.
+    fn prefetch(&self, groups: &Groups<'_, W>, change: &EdgeChange) {
+        let ends = [(Side::Out, change.source), (self.target_side(), change.target)];
+        for (side, v) in ends {
+            if let Some(head) = groups.get(Self::address(side, v)).head() {
+                head.value.prefetch(local_of(v));
+            }
+        }
     }
 
     /// Step 2 for a vertex.
