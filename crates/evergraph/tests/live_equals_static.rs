@@ -121,14 +121,20 @@ impl Case {
         }
         let mut order: Vec<usize> = (0..self.list.edges.len()).collect();
         order.shuffle(&mut rng);
-        order.iter().for_each(|&edge| self.add(&db, edge));
+        for &edge in &order {
+            self.add(&db, edge);
+        }
         self.compare(&db, "after the load");
 
         let tenth: Vec<usize> =
             order.into_iter().filter(|_| rng.random_range(0..10) == 0).collect();
         let held = db.snapshot().expect("few are open");
-        tenth.iter().for_each(|&edge| self.remove(&db, edge));
-        tenth.iter().rev().for_each(|&edge| self.add(&db, edge));
+        for &edge in &tenth {
+            self.remove(&db, edge);
+        }
+        for &edge in tenth.iter().rev() {
+            self.add(&db, edge);
+        }
         self.compare(&db, "after a tenth went and came back");
         while db.service() && db.stats().groups_pending > 0 {}
         self.compare(&db, "when it is settled");
