@@ -378,14 +378,17 @@ mod tests {
         for keys in [vec![5, 6, 7], vec![5, 9, 11], vec![u64::MAX - 1, u64::MAX]] {
             let mut table = KeyTable::ascending(keys.clone()).expect("ascends");
             assert_eq!(table.kind(), KeyKind::Number);
-            for (v, &key) in keys.iter().enumerate() {
-                assert_eq!(table.id(key), Some(v as u32), "{keys:?}");
-                assert_eq!(table.push(key), Err(KeyRefusal::Duplicate(v as u32)));
-            }
             let after = keys[2 % keys.len()].saturating_add(1);
             let beside = [4, 8, after].into_iter().filter(|key| !keys.contains(key));
             assert!(beside.into_iter().all(|key| table.id(key).is_none()), "{keys:?}");
             assert_eq!(table.id("5"), None);
+            for (v, &key) in keys.iter().enumerate() {
+                assert_eq!(table.id(key), Some(v as u32), "{keys:?}");
+            }
+            for (v, &key) in keys.iter().enumerate() {
+                assert_eq!(table.push(key), Err(KeyRefusal::Duplicate(v as u32)));
+                assert_eq!(table.id(key), Some(v as u32), "{keys:?}");
+            }
             assert_eq!(table.push(3u64), Ok(keys.len() as u32));
             assert_eq!(table.id(3u64), Some(keys.len() as u32));
             assert_eq!(numbers(&table).len(), keys.len() + 1);

@@ -185,6 +185,7 @@ fn weights_that_are_no_weights() {
         ),
         bad("g.el", b"1 2 5\n2 3 x\n", weighted(), ":2, column 3: the weight `x` is not a number"),
         bad("g.el", b"1 2 5\n2 3 x\n", plain(), ":2, column 3: the weight `x` is not a number"),
+        bad("g.el", b"1 2 5 x\n", plain(), ":1, column 4: the weight `x` is not a number"),
         bad(
             "g.el",
             b"1 2 nan\n",

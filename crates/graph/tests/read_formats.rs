@@ -283,6 +283,7 @@ fn metis_rows_are_undirected_edges() {
     assert_eq!(shown(&list), "1-2");
     // A self loop stands once in its row, and may count as half an edge.
     assert_eq!(shown(&read("2 2\n1 2\n1\n", &plain())), "1-1 1-2");
+    assert_eq!(shown(&read("2 2\n1 2\n1\n", &directed())), "1-1 1-2 2-1");
     let list = read("3 1\n2\n1\n\n", &directed());
     assert_eq!((shown(&list), list.directed), ("1-2 2-1".to_owned(), true));
     let list = read("3 3\n2 3\n3\n\n", &directed());

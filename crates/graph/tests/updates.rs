@@ -147,6 +147,27 @@ fn temporary_edges_follow_the_degrees() {
 }
 
 #[test]
+fn either_end_of_an_undirected_edge_can_be_drawn() {
+    // All edges lead from the first half of the vertices to the second.
+    let edges: Vec<_> = (0..100u32).map(|i| (i, 100 + (7 * i) % 100)).collect();
+    let list = EdgeList { directed: false, keys: KeyTable::dense(200), edges, weights: None };
+    let second = |v: u32| v >= 100;
+    let kinds = |list: &EdgeList| -> BTreeSet<(bool, bool)> {
+        let workload = Workload::new(list, &options(9, 2)).expect("simple");
+        workload
+            .skip(list.edges.len())
+            .filter_map(|update| match update {
+                Update::AddEdge { from, to, .. } => Some((second(from), second(to))),
+                _ => None,
+            })
+            .collect()
+    };
+    assert_eq!(kinds(&list).len(), 4);
+    let arcs = EdgeList { directed: true, ..list };
+    assert_eq!(kinds(&arcs), BTreeSet::from([(false, true)]), "arcs keep their sides");
+}
+
+#[test]
 fn deletions_strike_old_and_new_edges_alike() {
     let list = graph("uniform-10", Weights::None);
     let workload = Workload::new(&list, &options(9, 5)).expect("simple");

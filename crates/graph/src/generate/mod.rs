@@ -247,3 +247,15 @@ impl<'p> Counter<'p> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_interval_is_open_at_zero_and_closed_at_one() {
+        assert_eq!(unit_interval(0).to_bits(), 2f64.powi(-53).to_bits());
+        assert_eq!(unit_interval(u64::MAX).to_bits(), 1f64.to_bits());
+        assert!((unit_interval(u64::MAX / 2) - 0.5).abs() < 1e-12);
+    }
+}
