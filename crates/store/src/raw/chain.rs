@@ -9,9 +9,9 @@
 //!   - C3 A node that leaves the chain is retired afterwards, never freed directly: a reader that
 //!     is pinned may stand on it.
 //!   - C4 A node leaves the chain only if no lease may read it: none in `[version, from)` of its
-//!     successor (I5 of `docs/design/versions.md`). `from` of a node is its own version, or, for
-//!     a node that replaces one of the same version, the first version that no lease could have
-//!     read from that one.
+//!     successor (I5 of `docs/design/versions.md`). `from` of a node is its own version, but never
+//!     less than the first version at which no lease can be holding its predecessor: one that
+//!     holds it with rows pending, or one that holds a node of the same version.
 //! # Who may look at a node
 //!   The holder of the latch (C1); the holder of a pin (C3); the holder of a lease to which the
 //!   node was given under the latch (C4, see `leased.rs`).
@@ -23,7 +23,7 @@ use std::ptr::NonNull;
 
 use crate::raw::pin::{Pin, Pins};
 use crate::raw::prefetch::prefetch;
-use crate::sync::{AtomicPtr, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicPtr, AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// Versions of a `T`, newest first, with the latch that orders their writers.
 pub(crate) struct Chain<T> {
@@ -38,6 +38,9 @@ struct Node<T> {
     version: u64,
     from: u64,
     value: T,
+    /// The first version at which nobody holds the node with rows pending (`lend_pending`).
+    /// Changed and read under the latch, `Relaxed`.
+    lent_to: AtomicU64,
     /// The next older node or null. Changed under the latch with Release, read with Acquire.
     prev: AtomicPtr<Node<T>>,
 }
@@ -173,7 +176,10 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
         debug_assert!(version <= from, "a state is read from its own version at the earliest");
         let link = self.link_before(version);
         let older = link.load(Ordering::Acquire);
-        let node = Node { version, from, value, prev: AtomicPtr::new(older) };
+        let lent_to = self.node(link).map_or(0, |older| older.lent_to.load(Ordering::Relaxed));
+        let from = from.max(lent_to);
+        let (lent_to, prev) = (AtomicU64::new(0), AtomicPtr::new(older));
+        let node = Node { version, from, value, lent_to, prev };
         link.store(Box::into_raw(Box::new(node)), Ordering::Release);
         self.drop_unneeded(link, retention, pins);
     }
@@ -239,6 +245,15 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
     /// no change that is pending at `version` (C4).
     pub(crate) fn lend(&self, version: u64) -> Option<NonNull<T>> {
         self.at(version).map(|placed| NonNull::from(placed.value))
+    }
+
+    /// As [`Locked::lend`], for a state that holds changes which are pending at `version`: it is
+    /// kept as long as the lease even if they are folded into another one meanwhile.
+    pub(crate) fn lend_pending(&self, version: u64) -> Option<NonNull<T>> {
+        let node = self.nodes().find(|node| node.version <= version)?;
+        let lent_to = node.lent_to.load(Ordering::Relaxed).max(version + 1);
+        node.lent_to.store(lent_to, Ordering::Relaxed);
+        Some(NonNull::from(&node.value))
     }
 }
 
@@ -310,6 +325,17 @@ mod tests {
         assert_eq!(states(&chain), [9, 5, 1]);
         chain.lock().install((6, 6), Arc::new(6), &Keep(&[2, 7]), &pins);
         assert_eq!(states(&chain), [9, 6, 1]);
+    }
+
+    #[test]
+    fn what_was_lent_with_rows_pending_is_kept() {
+        let pins = Pins::new();
+        let chain = chain_of(&[1], &Keep(&[7]), &pins);
+        assert!(chain.lock().lend_pending(7).is_some());
+        // A fold of what was pending at 7 would else take the place of 1 at once.
+        chain.lock().install((5, 5), Arc::new(5), &Keep(&[7]), &pins);
+        assert_eq!(states(&chain), [5, 1]);
+        assert!(!chain.lock().prune(&Keep(&[8]), &pins));
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //!
 //! # Why that is safe
 //!   [`super::chain::Locked::lend`] gives the state of the leased version `s`. It leaves its chain
-//!   only if no lease in `[version, from)` is open, and what takes its place comes from changes
-//!   after `s`, so `s` lies in that interval until the lease ends. Chains live as long as their
+//!   only if no lease in `[version, from)` is open (C4 of `chain.rs`). What takes its place comes
+//!   from changes after `s`; or the state was lent by `lend_pending`, which makes `from` larger
+//!   than `s`. So `s` lies in that interval until the lease ends. Chains live as long as their
 //!   owner. The table holds both: the lease and the owner of the chains.
 
 use std::marker::PhantomData;
@@ -20,8 +21,8 @@ use crate::sync::{AtomicPtr, Ordering};
 ///
 /// `K` is what keeps them: the lease and the owner of the chains.
 pub(crate) struct LeasedTable<T, K> {
-    /// Null until resolved. Stored with Release, loaded with Acquire; any two stores to one cell
-    /// mean the same state.
+    /// Null until resolved. Stored with Release, loaded with Acquire. A cell may be stored again;
+    /// what was there before is kept by the lease as well.
     cells: Box<[AtomicPtr<T>]>,
     _keeper: Arc<K>,
 }

@@ -66,6 +66,16 @@ impl Kind {
         (self as u8) << GROUP_BITS | local
     }
 
+    /// By how much the change lengthens its list.
+    #[inline]
+    pub(crate) fn entries_added(self) -> i32 {
+        match self {
+            Self::Add => 1,
+            Self::Set => 0,
+            Self::Remove => -1,
+        }
+    }
+
     #[inline]
     pub(crate) fn of(tag: u8) -> Self {
         match tag >> GROUP_BITS {
@@ -90,17 +100,6 @@ pub(crate) struct Op<W> {
     pub(crate) id: u32,
     pub(crate) kind: Kind,
     pub(crate) weight: W,
-}
-
-impl<W> Op<W> {
-    /// By how much the change lengthens its list.
-    pub(crate) fn entries_added(&self) -> i64 {
-        match self.kind {
-            Kind::Add => 1,
-            Kind::Set => 0,
-            Kind::Remove => -1,
-        }
-    }
 }
 
 /// The immutable part of a base.
@@ -211,6 +210,12 @@ impl<W: Weight> Base<W> {
     #[inline]
     pub(crate) fn is_dirty(&self, local: u8) -> bool {
         self.dirty.load(Ordering::Relaxed) >> local & 1 == 1
+    }
+
+    /// Whether rows about vertices are pending.
+    #[inline]
+    pub(crate) fn has_vertex_rows(&self) -> bool {
+        self.vertices_dirty.load(Ordering::Relaxed) != 0
     }
 
     /// Whether any row is pending.

@@ -186,12 +186,13 @@ impl<W: Weight> Hub<W> {
     }
 
     /// Appends a change made at `version`. For the holder of the latch, who has made room.
-    pub(crate) fn append(&self, op: &Op<W>, version: u64, change: i64) {
+    pub(crate) fn append(&self, op: &Op<W>, version: u64) {
         self.with_segments(|segments| {
             let cell = segments.cells[segments.index(op.id)].lock();
             let head = cell.head().expect("a cell is made with a state");
             head.value.append(&Op { local: 0, ..*op }, version);
         });
+        let change = i64::from(op.kind.entries_added());
         self.entries.store(self.entries().wrapping_add_signed(change), Ordering::Relaxed);
         self.newest.store(version, Ordering::Relaxed);
     }

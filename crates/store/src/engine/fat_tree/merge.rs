@@ -161,7 +161,7 @@ impl<W: Weight> FatTree<W> {
         let count = carried.len();
         for (op, version) in carried {
             self.make_segment_room(address, hub, (op.id, count + rows));
-            hub.append(&op, version, op.entries_added());
+            hub.append(&op, version);
         }
     }
 

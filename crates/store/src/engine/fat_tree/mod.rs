@@ -14,7 +14,7 @@
 //!
 //! - `write.rs`: a checked set of changes becomes one version.
 //! - `merge.rs`: deltas become runs, hubs leave and join their group.
-//! - `read.rs`: one vertex or edge at one version.
+//! - `read.rs`: one vertex or edge at one version; `pieces.rs`: a list with rows pending.
 //! - `view.rs`: a whole graph at one version, as algorithms read it.
 //! - `service.rs`: settles what writers left pending, drops old versions.
 //! - `check.rs`: every invariant, by inspection.
@@ -27,6 +27,7 @@ mod hub;
 mod merge;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
+mod pieces;
 mod read;
 mod service;
 mod tuning;

@@ -3,10 +3,13 @@
 //! A reader pins, finds the state of its version, and looks at the run if nothing is pending for
 //! the vertex; else it takes the pending rows in as it goes. No latch is taken.
 
+use std::ops::ControlFlow;
+
 use evergraph_graph::{VertexId, Weight};
 
-use super::base::{Base, Kind, VERTEX, group_of, local_of, local_of_tag};
+use super::base::{Base, group_of, local_of};
 use super::hub::SegmentAt;
+use super::pieces::{length, pieces};
 use super::{FatTree, Side};
 use crate::raw::Pin;
 
@@ -49,17 +52,17 @@ impl<W: Weight> FatTree<W> {
         let pin = self.versions.pins.pin();
         let base = self.base_at(side, v, version, &pin);
         let Some(hub) = base.hub(local_of(v)) else {
-            return length_at(base, local_of(v), version);
+            return length(base, local_of(v), version);
         };
-        let length = |segment: SegmentAt<'_, W>| match segment.upper {
+        let length_of = |segment: SegmentAt<'_, W>| match segment.upper {
             Some(upper) if reaches(segment.base, upper) => {
                 let mut list = ListAt::default();
                 append_segment(&mut list, &segment, version);
                 list.ids.len() as u32
             }
-            _ => length_at(segment.base, 0, version),
+            _ => length(segment.base, 0, version),
         };
-        hub.segments_at(version, &pin).into_iter().map(length).sum()
+        hub.segments_at(version, &pin).into_iter().map(length_of).sum()
     }
 
     /// The neighbours of a vertex at `version`, ascending.
@@ -100,30 +103,6 @@ fn reaches<W: Weight>(base: &Base<W>, upper: VertexId) -> bool {
         || base.rows().is_some_and(|rows| rows.ids.iter().any(|&id| id >= upper))
 }
 
-/// The length of a list at `version`.
-fn length_at<W: Weight>(base: &Base<W>, local: u8, version: u64) -> u32 {
-    let length = base.span(local).len();
-    if !base.is_dirty(local) {
-        return length as u32;
-    }
-    let Some(rows) = base.rows() else {
-        return length as u32;
-    };
-    let limit = base.stamp_at(version);
-    let pending = rows.tags.iter().zip(rows.stamps).zip(rows.ids);
-    let change: i64 = pending
-        .filter(|&((&tag, &stamp), &id)| {
-            local_of_tag(tag) == local && stamp <= limit && id != VERTEX
-        })
-        .map(|((&tag, _), _)| match Kind::of(tag) {
-            Kind::Add => 1,
-            Kind::Set => 0,
-            Kind::Remove => -1,
-        })
-        .sum();
-    (length as u64).wrapping_add_signed(change) as u32
-}
-
 fn append_segment<W: Weight>(list: &mut ListAt<W>, segment: &SegmentAt<'_, W>, version: u64) {
     let start = list.ids.len();
     append_run(list, segment.base, 0, version);
@@ -134,42 +113,11 @@ fn append_segment<W: Weight>(list: &mut ListAt<W>, segment: &SegmentAt<'_, W>, v
     }
 }
 
-/// Appends the list of a local vertex at `version`: its run, with the pending rows taken in.
+/// Appends the list of a local vertex at `version`.
 fn append_run<W: Weight>(list: &mut ListAt<W>, base: &Base<W>, local: u8, version: u64) {
-    let (run, weights) = (base.run(local), base.run_weights(local));
-    let pending = if base.is_dirty(local) { pending_at(base, local, version) } else { Vec::new() };
-    let mut copied = 0;
-    for (id, kind, weight) in pending {
-        let end = copied + run[copied..].partition_point(|&other| other < id);
-        list.ids.extend_from_slice(&run[copied..end]);
-        list.weights.extend_from_slice(&weights[copied..end]);
-        copied = end + usize::from(run.get(end) == Some(&id));
-        if kind != Kind::Remove {
-            list.ids.push(id);
-            list.weights.push(weight);
-        }
-    }
-    list.ids.extend_from_slice(&run[copied..]);
-    list.weights.extend_from_slice(&weights[copied..]);
-}
-
-/// The last row of each neighbour that a reader at `version` takes in, by neighbour.
-fn pending_at<W: Weight>(base: &Base<W>, local: u8, version: u64) -> Vec<(VertexId, Kind, W)> {
-    let Some(rows) = base.rows() else {
-        return Vec::new();
-    };
-    let limit = base.stamp_at(version);
-    let taken = |&i: &usize| {
-        local_of_tag(rows.tags[i]) == local && rows.stamps[i] <= limit && rows.ids[i] != VERTEX
-    };
-    let mut pending: Vec<_> = (0..rows.len())
-        .filter(taken)
-        .map(|i| (rows.ids[i], Kind::of(rows.tags[i]), rows.weights[i]))
-        .collect();
-    // Stable, so that of equal ids the last one is the newest.
-    pending.sort_by_key(|&(id, ..)| id);
-    pending.reverse();
-    pending.dedup_by_key(|&mut (id, ..)| id);
-    pending.reverse();
-    pending
+    let _: ControlFlow<()> = pieces(base, local, version, |ids, weights| {
+        list.ids.extend_from_slice(ids);
+        list.weights.extend_from_slice(weights);
+        ControlFlow::Continue(())
+    });
 }

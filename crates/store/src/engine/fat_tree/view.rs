@@ -2,13 +2,16 @@
 //!
 //! # How
 //!   *Resolved*: a table with one reference per group, filled on first touch. To resolve a group
-//!   its latch is taken once: what is pending at the version is folded into runs and put in place
-//!   for everybody, and the reference is kept for as long as the lease. From then on readers
-//!   follow it without latch, pin, version or branch on pending rows.
-//!   *Flat*: eight bytes per vertex, built from the resolved table in parallel: random access
-//!   then costs one dependent line, as in a static CSR.
+//!   its latch is taken once, and the reference is kept for as long as the lease; from then on
+//!   readers follow it without latch, pin or version.
+//!   What is pending in a group at the version is treated by how it is read. Random access takes
+//!   it in as it goes (`pieces.rs`): a search that looks at a few neighbours of each vertex must
+//!   not pay for all of them. The sequential pattern has the group *settled* first: the rows are
+//!   folded into runs, which are put in place for everybody.
+//!   *Flat*: eight bytes per vertex, built from settled groups in parallel: random access then
+//!   costs one dependent line, as in a static CSR.
 //! # Invariants
-//!   - R1 What a table refers to has nothing pending at the version of the table.
+//!   - R1 What a table refers to is the state of the version of the table, kept by its lease.
 //!   - R2 No pin is held while a table is filled, so nothing that is replaced meanwhile stays.
 //! # Checked by
 //!   tests/model.rs, tests/concurrent.rs.
@@ -17,18 +20,23 @@ use std::ops::{ControlFlow, Range};
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-use evergraph_graph::par::prefix_sums;
+use evergraph_graph::par::{prefix_sums, splits_by_offsets};
 use evergraph_graph::{GraphView, VertexId, Weight};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::base::{Base, GROUP, GROUP_BITS, group_of, local_of};
+use super::directory::vertices_below;
 use super::hub::Hub;
+use super::pieces::{entries_pending, length, pieces};
 use super::read::ListAt;
 use super::{Address, FatTree, Side};
 use crate::raw::{LeasedTable, PackedRuns, prefetch};
 use crate::sync::RwLock;
 use crate::view::{Lease, Use};
+
+/// Groups per parallel task where a task does little per group.
+const GROUPS_PER_TASK: usize = 64;
 
 /// What keeps the states that a table refers to: the lease, and the owner of the chains.
 pub(crate) struct Keeper<W> {
@@ -36,7 +44,7 @@ pub(crate) struct Keeper<W> {
     pub(crate) lease: Arc<Lease>,
 }
 
-type Groups<W> = LeasedTable<Base<W>, Keeper<W>>;
+type Bases<W> = LeasedTable<Base<W>, Keeper<W>>;
 
 /// The resolved tables of one snapshot.
 pub(crate) struct Tables<W> {
@@ -50,7 +58,7 @@ pub(crate) struct Tables<W> {
 
 struct SideTable<W> {
     side: Side,
-    groups: Groups<W>,
+    groups: Bases<W>,
     hubs: RwLock<HashMap<VertexId, Arc<HubRuns<W>>>>,
 }
 
@@ -58,32 +66,65 @@ struct SideTable<W> {
 struct HubRuns<W> {
     segments: Vec<Segment<W>>,
     degree: u32,
+    /// Whether rows are pending in a segment.
+    pending: bool,
 }
 
 enum Segment<W> {
     /// A state that the lease keeps; a table of one cell.
-    Kept(Groups<W>),
+    Kept(Bases<W>),
     /// An old state with rows pending, folded for this snapshot alone.
     Own(ListAt<W>),
 }
 
-impl<W: Weight> Segment<W> {
-    #[inline]
-    fn runs(&self) -> (&[VertexId], &[W]) {
-        match self {
-            Self::Kept(table) => {
-                let base = table.get(0).expect("set when it was made");
-                (base.run(0), base.run_weights(0))
-            }
-            Self::Own(list) => (&list.ids, &list.weights),
-        }
-    }
+/// What a reader asks of a group.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// Rows may be pending.
+    AsItIs,
+    /// Nothing is pending.
+    Settled,
 }
 
 #[derive(Clone, Copy)]
 struct Totals {
     vertices: u32,
     entries: u64,
+}
+
+impl<W: Weight> Segment<W> {
+    #[inline]
+    fn pieces<B>(
+        &self,
+        version: u64,
+        mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match self {
+            Self::Kept(table) => pieces(kept(table), 0, version, f),
+            Self::Own(list) => f(&list.ids, &list.weights),
+        }
+    }
+
+    fn length(&self, version: u64) -> u32 {
+        match self {
+            Self::Kept(table) => length(kept(table), 0, version),
+            Self::Own(list) => list.ids.len() as u32,
+        }
+    }
+
+    /// The ids, of a settled segment.
+    #[inline]
+    fn ids(&self) -> &[VertexId] {
+        match self {
+            Self::Kept(table) => kept(table).run(0),
+            Self::Own(list) => &list.ids,
+        }
+    }
+}
+
+#[inline]
+fn kept<W: Weight>(table: &Bases<W>) -> &Base<W> {
+    table.get(0).expect("set when it was made")
 }
 
 impl<W: Weight> SideTable<W> {
@@ -135,47 +176,53 @@ impl<W: Weight> Tables<W> {
     fn base<'t>(&'t self, table: &'t SideTable<W>, group: u32) -> &'t Base<W> {
         match table.groups.get(group as usize) {
             Some(base) => base,
-            None => self.resolve(table, group),
+            None => self.resolve(table, group, Form::AsItIs),
+        }
+    }
+
+    #[inline]
+    fn settled_base<'t>(&'t self, table: &'t SideTable<W>, group: u32) -> &'t Base<W> {
+        match table.groups.get(group as usize) {
+            Some(base) if !base.is_pending_at(self.version) => base,
+            _ => self.resolve(table, group, Form::Settled),
         }
     }
 
     /// Fills the cell of a group.
     #[cold]
-    fn resolve<'t>(&'t self, table: &'t SideTable<W>, group: u32) -> &'t Base<W> {
+    fn resolve<'t>(&'t self, table: &'t SideTable<W>, group: u32, form: Form) -> &'t Base<W> {
         let tree = &self.keeper.tree;
         let address = Address { side: table.side, group };
-        let lent = match tree.directory(table.side).get(group) {
-            Some(slot) => {
-                let mut locked = slot.chain.lock();
-                if locked.at(self.version).is_some_and(|s| s.value.is_pending_at(self.version)) {
+        let lent = tree.directory(table.side).get(group).and_then(|slot| {
+            let mut locked = slot.chain.lock();
+            let pending = locked.at(self.version)?.value.is_pending_at(self.version);
+            match form {
+                Form::AsItIs if pending => return locked.lend_pending(self.version),
+                Form::Settled if pending => {
                     tree.merge_group(address, &mut locked, self.version, 0);
                 }
-                locked.lend(self.version)
+                _ => {}
             }
-            None => None,
-        };
+            locked.lend(self.version)
+        });
         let lent = lent.unwrap_or_else(|| NonNull::from(tree.untouched(group)));
         table.groups.set(group as usize, lent)
     }
 
-    /// Where the neighbours of `v` are.
+    /// The hub that holds the neighbours of `v`, if they are not in a run. `span` is its run.
     #[inline]
-    fn place<'t>(&'t self, table: &'t SideTable<W>, v: VertexId) -> Place<'t, W> {
-        let base = self.base(table, group_of(v));
-        let span = base.span(local_of(v));
-        if span.is_empty() && base.hub(local_of(v)).is_some() {
-            return Place::Hub(self.hub_runs(table, v));
-        }
-        Place::Run(base, span)
+    fn hub_of(base: &Base<W>, v: VertexId) -> Option<&Arc<Hub<W>>> {
+        if base.span(local_of(v)).is_empty() { base.hub(local_of(v)) } else { None }
     }
 
-    fn hub_runs(&self, table: &SideTable<W>, v: VertexId) -> Arc<HubRuns<W>> {
-        if let Some(runs) = table.hubs.read().get(&v) {
-            return Arc::clone(runs);
+    fn hub_runs(&self, table: &SideTable<W>, v: VertexId, form: Form) -> Arc<HubRuns<W>> {
+        let found = table.hubs.read().get(&v).map(Arc::clone);
+        if let Some(runs) = found.filter(|runs| form == Form::AsItIs || !runs.pending) {
+            return runs;
         }
         let base = self.base(table, group_of(v));
         let hub = base.hub(local_of(v)).expect("the caller found a hub");
-        let runs = Arc::new(self.resolve_hub(table, group_of(v), hub));
+        let runs = Arc::new(self.resolve_hub(table, group_of(v), hub, form));
         // Somebody else may have been faster; both mean the same.
         table.hubs.write().insert(v, Arc::clone(&runs));
         runs
@@ -186,21 +233,32 @@ impl<W: Weight> Tables<W> {
     /// `next` is the first id that is still missing. Cuts in between move ids to new cells, but
     /// what a state covers at this version always starts and ends at fences.
     #[cold]
-    fn resolve_hub(&self, table: &SideTable<W>, group: u32, hub: &Hub<W>) -> HubRuns<W> {
+    fn resolve_hub(
+        &self,
+        table: &SideTable<W>,
+        group: u32,
+        hub: &Hub<W>,
+        form: Form,
+    ) -> HubRuns<W> {
         let slot = self.keeper.tree.directory(table.side).slot(group);
         let address = Address { side: table.side, group };
-        let mut segments = Vec::new();
+        let mut runs = HubRuns { segments: Vec::new(), degree: 0, pending: false };
         let mut next = Some(0);
         while let Some(id) = next {
             let _latch = slot.chain.lock();
-            let (segment, upper) = self.resolve_segment(address, hub, id);
+            let (segment, upper) = self.resolve_segment(address, hub, id, form);
             next = upper;
-            if !segment.runs().0.is_empty() {
-                segments.push(segment);
+            let length = segment.length(self.version);
+            if length > 0 {
+                runs.degree += length;
+                runs.pending |= match &segment {
+                    Segment::Kept(table) => kept(table).is_pending_at(self.version),
+                    Segment::Own(_) => false,
+                };
+                runs.segments.push(segment);
             }
         }
-        let degree = segments.iter().map(|segment| segment.runs().0.len() as u32).sum();
-        HubRuns { segments, degree }
+        runs
     }
 
     /// The segment that covers `id` at the version, and where the next one begins. The latch of
@@ -210,60 +268,89 @@ impl<W: Weight> Tables<W> {
         address: Address,
         hub: &Hub<W>,
         id: VertexId,
+        form: Form,
     ) -> (Segment<W>, Option<VertexId>) {
         let tree = &self.keeper.tree;
         let found = hub.state_at(id, self.version).expect("the hub is in a state of this version");
-        if found.is_newest && found.is_pending {
+        let settle = found.is_pending && form == Form::Settled;
+        if settle && found.is_newest {
             tree.merge_segment(address, hub, found.index, self.version, 0);
-            return self.resolve_segment(address, hub, id);
+            return self.resolve_segment(address, hub, id, form);
         }
         let segment = hub.with_segments(|segments| {
             let cell = segments.cells()[found.index].lock();
-            if found.is_pending {
+            if settle {
                 let state = cell.at(self.version).expect("found just now").value;
                 return Segment::Own(ListAt::of_segment(state, self.version));
             }
             let table = LeasedTable::new(1, Arc::clone(&self.keeper));
-            table.set(0, cell.lend(self.version).expect("found just now"));
+            let lent = if found.is_pending {
+                cell.lend_pending(self.version)
+            } else {
+                cell.lend(self.version)
+            };
+            table.set(0, lent.expect("found just now"));
             Segment::Kept(table)
         });
         (segment, found.upper)
     }
 
-    /// Resolves everything, in parallel.
-    fn resolve_all(&self) -> Totals {
+    /// Counts everything, in parallel.
+    fn totals(&self) -> Totals {
         *self.totals.get_or_init(|| {
-            if let Some(incoming) = &self.incoming {
-                (0..incoming.groups.len() as u32).into_par_iter().for_each(|group| {
-                    self.group_entries(incoming, group);
-                });
-            }
-            let totals = (0..self.out.groups.len() as u32).into_par_iter().map(|group| {
-                let live = self.base(&self.out, group).runs.live & self.below_bound(group);
-                (live.count_ones(), self.group_entries(&self.out, group))
+            let groups = (0..self.out.groups.len() as u32).into_par_iter();
+            let totals = groups.with_min_len(GROUPS_PER_TASK).map(|group| {
+                let live = self.live(group) & vertices_below(self.bound, group);
+                (live.count_ones(), self.group_entries(&self.out, group, Form::AsItIs))
             });
             let (vertices, entries) = totals.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
             Totals { vertices, entries }
         })
     }
 
-    /// The vertices of a group that have an id below the bound, a bit each.
-    fn below_bound(&self, group: u32) -> u64 {
-        super::directory::vertices_below(self.bound, group)
+    /// The vertices of a group that exist, a bit each.
+    #[inline]
+    fn live(&self, group: u32) -> u64 {
+        let base = self.base(&self.out, group);
+        if !base.has_vertex_rows() {
+            return base.runs.live;
+        }
+        let live = |local| u64::from(base.live_at(local, self.version)) << local;
+        (0..GROUP as u8).map(live).sum()
     }
 
-    fn group_entries(&self, table: &SideTable<W>, group: u32) -> u64 {
-        let base = self.base(table, group);
+    /// How many entries the lists of a group have.
+    fn group_entries(&self, table: &SideTable<W>, group: u32, form: Form) -> u64 {
+        let base = match form {
+            Form::AsItIs => self.base(table, group),
+            Form::Settled => self.settled_base(table, group),
+        };
         let hubs = base.hubs().map(|(local, _)| {
-            u64::from(self.hub_runs(table, group << GROUP_BITS | u32::from(local)).degree)
+            u64::from(self.hub_runs(table, group << GROUP_BITS | u32::from(local), form).degree)
         });
-        base.runs.ids.len() as u64 + hubs.sum::<u64>()
+        let runs = base.runs.ids.len() as u64;
+        runs.wrapping_add_signed(entries_pending(base, self.version)) + hubs.sum::<u64>()
     }
 
+    /// Settles everything, in parallel; how many entries each group of the out side has.
+    fn settle(&self) -> Vec<u32> {
+        let sizes = |table: &SideTable<W>| {
+            let groups = (0..table.groups.len() as u32).into_par_iter();
+            let size = |group| self.group_entries(table, group, Form::Settled) as u32;
+            groups.with_min_len(GROUPS_PER_TASK).map(size).collect()
+        };
+        if let Some(incoming) = &self.incoming {
+            let _: Vec<u32> = sizes(incoming);
+        }
+        sizes(&self.out)
+    }
+
+    #[inline]
     fn degree(&self, table: &SideTable<W>, v: VertexId) -> u32 {
-        match self.place(table, v) {
-            Place::Run(_, span) => span.len() as u32,
-            Place::Hub(runs) => runs.degree,
+        let base = self.base(table, group_of(v));
+        match Self::hub_of(base, v) {
+            Some(_) => self.hub_runs(table, v, Form::AsItIs).degree,
+            None => length(base, local_of(v), self.version),
         }
     }
 
@@ -274,15 +361,12 @@ impl<W: Weight> Tables<W> {
         v: VertexId,
         mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        match self.place(table, v) {
-            Place::Run(_, span) if span.is_empty() => {}
-            Place::Run(base, span) => f(&base.runs.ids[span.clone()], &base.runs.weights[span])?,
-            Place::Hub(runs) => {
-                for segment in &runs.segments {
-                    let (ids, weights) = segment.runs();
-                    f(ids, weights)?;
-                }
-            }
+        let base = self.base(table, group_of(v));
+        if Self::hub_of(base, v).is_none() {
+            return pieces(base, local_of(v), self.version, f);
+        }
+        for segment in &self.hub_runs(table, v, Form::AsItIs).segments {
+            segment.pieces(self.version, &mut f)?;
         }
         ControlFlow::Continue(())
     }
@@ -296,7 +380,7 @@ impl<W: Weight> Tables<W> {
     ) {
         let mut v = range.start;
         while v < range.end {
-            let base = self.base(table, group_of(v));
+            let base = self.settled_base(table, group_of(v));
             table.prefetch_after(group_of(v));
             let end = range.end.min((group_of(v) + 1) << GROUP_BITS);
             let mut start = base.span(local_of(v)).start;
@@ -305,8 +389,8 @@ impl<W: Weight> Tables<W> {
                 if start < stop {
                     f(v, &base.runs.ids[start..stop]);
                 } else if base.hub(local_of(v)).is_some() {
-                    for segment in &self.hub_runs(table, v).segments {
-                        f(v, segment.runs().0);
+                    for segment in &self.hub_runs(table, v, Form::Settled).segments {
+                        f(v, segment.ids());
                     }
                 }
                 start = stop;
@@ -314,14 +398,6 @@ impl<W: Weight> Tables<W> {
             v = end;
         }
     }
-}
-
-/// Where the neighbours of a vertex are.
-enum Place<'t, W> {
-    /// In a run of a group.
-    Run(&'t Base<W>, Range<usize>),
-    /// In segments.
-    Hub(Arc<HubRuns<W>>),
 }
 
 /// A snapshot of the live layout as a graph; see [`GraphView`].
@@ -359,17 +435,19 @@ impl<W: Weight> GraphView for View<'_, W> {
     }
 
     fn vertex_count(&self) -> u32 {
-        self.tables.resolve_all().vertices
+        self.tables.totals().vertices
     }
 
     fn entry_count(&self) -> u64 {
-        self.tables.resolve_all().entries
+        self.tables.totals().entries
     }
 
     #[inline]
     fn contains(&self, v: VertexId) -> bool {
-        v < self.tables.bound
-            && self.tables.base(&self.tables.out, group_of(v)).runs.live >> local_of(v) & 1 == 1
+        v < self.tables.bound && {
+            let base = self.tables.base(&self.tables.out, group_of(v));
+            base.live_at(local_of(v), self.tables.version)
+        }
     }
 
     #[inline]
@@ -421,20 +499,16 @@ impl<W: Weight> GraphView for View<'_, W> {
 
     #[inline]
     fn contiguous(&self, v: VertexId) -> Option<&[VertexId]> {
-        match self.tables.place(&self.tables.out, v) {
-            Place::Run(base, span) => Some(&base.runs.ids[span]),
-            Place::Hub(_) => None,
-        }
+        let base = self.tables.base(&self.tables.out, group_of(v));
+        let in_one = !base.is_dirty(local_of(v)) && Tables::hub_of(base, v).is_none();
+        in_one.then(|| base.run(local_of(v)))
     }
 
     fn splits(&self, entries_per_task: usize) -> Vec<Range<VertexId>> {
         let tables = self.tables;
-        let sizes: Vec<u32> = (0..tables.out.groups.len() as u32)
-            .into_par_iter()
-            .map(|group| tables.group_entries(&tables.out, group) as u32 + GROUP as u32)
-            .collect();
-        let splits =
-            evergraph_graph::par::splits_by_offsets(&prefix_sums(&sizes), entries_per_task);
+        let sizes: Vec<u32> =
+            tables.settle().into_iter().map(|entries| entries + GROUP as u32).collect();
+        let splits = splits_by_offsets(&prefix_sums(&sizes), entries_per_task);
         let to_vertices = |range: Range<u32>| {
             range.start << GROUP_BITS..(range.end << GROUP_BITS).min(tables.bound)
         };
@@ -455,10 +529,11 @@ pub struct FlatView<'a, W> {
 
 impl<'a, W: Weight> FlatView<'a, W> {
     fn build(tables: &'a Tables<W>) -> Self {
+        tables.settle();
         let pack = |table: &'a SideTable<W>| {
-            PackedRuns::build(tables.bound, |v| match tables.place(table, v) {
-                Place::Run(base, span) => Some(&base.runs.ids[span]),
-                Place::Hub(_) => None,
+            PackedRuns::build(tables.bound, |v| {
+                let base = tables.settled_base(table, group_of(v));
+                Tables::hub_of(base, v).is_none().then(|| base.run(local_of(v)))
             })
         };
         Self {

@@ -451,7 +451,7 @@ impl<W: Weight> FatTree<W> {
 fn append<W: Weight>(locked: &Locked<'_, Base<W>>, op: &Op<W>, version: u64) {
     let head = locked.head().expect("room was made").value;
     match head.hub(op.local).filter(|_| op.id != VERTEX) {
-        Some(hub) => hub.append(op, version, op.entries_added()),
+        Some(hub) => hub.append(op, version),
         None => head.append(op, version),
     }
 }
