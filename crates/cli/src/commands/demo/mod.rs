@@ -1,0 +1,148 @@
+//! `evergraph demo`: analyse a graph while it changes, and prove that nothing went wrong.
+//!
+//! # Phases
+//!   1. Read or make the graph; load it into the live store, one transaction per edge.
+//!   2. `live`: writers commit at full rate and note what they committed (`writer`, `record`);
+//!      analysts run algorithms on snapshots, and on static copies of them (`analyst`); a table
+//!      shows both (`board`).
+//!   3. Replay the notes in the order of versions into a model that shares no code with the store
+//!      (`model`), and compare every list of every vertex (`compare`).
+
+mod analyst;
+mod board;
+mod compare;
+mod live;
+mod model;
+mod record;
+mod writer;
+
+use std::time::{Duration, Instant};
+
+use evergraph::graph::EdgeList;
+use evergraph::{Database, LoadOptions};
+
+use crate::failure::Failure;
+use crate::input::{self, describe};
+use crate::interrupt::Interrupt;
+use crate::numbers::{Seconds, count, counted, per_second};
+use crate::output;
+use crate::progress::Bar;
+use crate::resolve::DemoPlan;
+use compare::Differences;
+use live::{Ended, Live};
+use model::Model;
+use record::Record;
+
+/// Up to so many edges a transaction each loads them in well under a minute; larger graphs are
+/// loaded by larger transactions, to get to the point.
+const SINGLE_EDGE_LOAD_MAX: usize = 1 << 24;
+
+/// Shows the main job.
+pub(crate) fn demo(plan: &DemoPlan, interrupt: &Interrupt) -> Result<(), Failure> {
+    let input = input::read(&plan.graph, interrupt)?;
+    let list = &input.list;
+    if list.edges.is_empty() {
+        let name = &plan.graph.name;
+        return Err(Failure::Failed(format!("{name} has no edges; the demo needs some to change")));
+    }
+    let kind = (list.directed, list.weights.is_some());
+    let what = describe(list.keys.len().into(), list.edges.len() as u64, kind);
+    say(&format!("{}: {what}, in {}", plan.graph.name, Seconds(input.time)))?;
+
+    let db = input::database_options(&plan.graph, list).in_memory();
+    load(&db, list, interrupt)?;
+    let loaded = db.version().0;
+    let live = Live { db: &db, list, plan, interrupt };
+    let (records, ended) = live.run()?;
+    say(&told(&ended, plan.time))?;
+    let start = Instant::now();
+    let model = {
+        let _wheel = Bar::wheel(interrupt, "verifying");
+        interrupt.ending_at_once(|| verify(&db, (list, loaded), &records))?
+    };
+    let edges = counted(model.edge_count(), "edge", "edges");
+    let commits = counted(db.version().0, "commit", "commits");
+    say(&format!("verified: {edges}, {commits}, in {}", Seconds(start.elapsed())))
+}
+
+fn say(line: &str) -> Result<(), Failure> {
+    output::print(&format!("{line}\n"))
+}
+
+/// Loads the graph and says how fast that went.
+fn load(db: &Database, list: &EdgeList, interrupt: &Interrupt) -> Result<(), Failure> {
+    let single = list.edges.len() <= SINGLE_EDGE_LOAD_MAX;
+    let options = if single { LoadOptions { batch: 1 } } else { LoadOptions::default() };
+    let time = input::load(db, list, options, interrupt)?;
+    let transactions = db.version().0;
+    let threads = counted(rayon::current_num_threads() as u64, "thread", "threads");
+    let size = if single { " of one edge or vertex each" } else { "" };
+    let transactions_counted = counted(transactions, "transaction", "transactions");
+    let rate = per_second(if single { transactions } else { list.edges.len() as u64 }, time);
+    let unit = if single { "commits/s" } else { "edges/s" };
+    say(&format!(
+        "loaded by {transactions_counted}{size} in {}, {rate} {unit} on {threads}\n",
+        Seconds(time)
+    ))
+}
+
+/// How the live part ended.
+fn told(ended: &Ended, planned: Duration) -> String {
+    let Ended { commits, conflicts, refused, time, why } = ended;
+    let why = match why {
+        live::Why::Time => String::new(),
+        live::Why::Interrupt => format!(" of {}, on Ctrl-C", Seconds(planned)),
+        live::Why::RecordFull => format!(
+            " of {}, because the record of changes has reached its limit of {}",
+            Seconds(planned),
+            indicatif::HumanBytes(record::BYTES_MAX as u64)
+        ),
+    };
+    let rate = per_second(*commits, *time);
+    format!(
+        "\n{} in {}{why}: {rate}/s; {} tried again, {} refused because an edge was there or gone",
+        counted(*commits, "commit", "commits"),
+        Seconds(*time),
+        counted(*conflicts, "conflict", "conflicts"),
+        count(*refused),
+    )
+}
+
+/// Compares the database with the model of the loaded graph and of everything that was recorded.
+fn verify(
+    db: &Database,
+    (list, loaded): (&EdgeList, u64),
+    records: &[Record],
+) -> Result<Model, Failure> {
+    let mut model = Model::of(list);
+    let last = model
+        .replay(loaded, records)
+        .map_err(|why| Failure::Failed(format!("not verified: {why}")))?;
+    let version = db.version().0;
+    if last != version {
+        return Err(Failure::Failed(format!(
+            "not verified: the store is at version {version}, the last commit recorded is {last}"
+        )));
+    }
+    let differences = compare::compare(db, list, &model)?;
+    report(&differences)?;
+    let broken = |what| Failure::Failed(format!("not verified: the store is damaged: {what}"));
+    db.check().map_err(broken)?;
+    Ok(model)
+}
+
+/// Fails if there are differences, after telling the first of them.
+fn report(differences: &Differences) -> Result<(), Failure> {
+    if differences.count == 0 {
+        return Ok(());
+    }
+    for difference in &differences.first {
+        output::note(difference);
+    }
+    Err(Failure::Failed(format!(
+        "not verified: {} between the live graph and the model of all commits; the first {} stand \
+         above",
+        counted(differences.count, "difference", "differences"),
+        differences.first.len()
+    )))
+}

@@ -1,0 +1,157 @@
+//! What the help teaches beyond the list of options.
+
+/// Shown under the list of commands.
+pub(crate) const START: &str = "\
+Start here:
+  evergraph demo                                 the main job live, in under a minute
+  evergraph run pagerank --graph graph500-16     an algorithm on a generated graph
+  evergraph run wcc --graph FILE                 the same on a graph of yours
+  evergraph help run                             all about a command, with examples
+  evergraph help algorithms | formats | updates  what there is to compute, to read, to replay
+
+Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.";
+
+pub(crate) const DEMO_EXAMPLES: &str = "\
+Examples:
+  evergraph demo
+      a Graph500 graph of scale 18, one writer, 15 seconds
+  evergraph demo --graph web.el.zst --directed --writers 2 --seconds 30
+      your own graph, two writers
+  evergraph demo --graph uniform-16 --weighted
+      weights that change, too
+
+What the writers commit: mostly single edges, added between vertices drawn in proportion to their
+degrees so that hubs stay hubs, or deleted again; some edges of the given graph, deleted and put
+back; new weights; transactions of 2 to 16 operations that read before they write; now and then a
+vertex of moderate degree that is removed and added again with some of its edges. A conflict
+between two writers is tried again, and counted.
+
+The table: `live` is the time of an algorithm on its snapshot of the live store, `static` the time
+of the same algorithm on a static CSR copy of that snapshot, both the median of all runs, each run
+on one thread; `ratio` is live over static. `copy` is what making the static copy takes.";
+
+pub(crate) const RUN_EXAMPLES: &str = "\
+Examples:
+  evergraph run pagerank --graph web.el.gz --directed --iterations 30
+      the ten highest ranks, and how long each step took
+  evergraph run bfs --graph road.gr.xz --source 1 --output-format graphalytics --output levels.txt
+      a line per vertex, as LDBC Graphalytics has it
+  evergraph run wcc --graph follows.csv --keys text --output-format csv
+      vertices with names
+  evergraph run sssp --graph graph500-16 --weighted --source 0 --verify
+      a generated graph with random weights, the answer checked
+  evergraph run triangles --graph g.el --updates today.log.zst --batch 100
+      a graph as it is after a log of changes, replayed 100 lines per transaction
+  evergraph run wcc --updates all.log
+      a graph that consists of its changes alone
+
+Formats of the result: `table` is a summary. `graphalytics` has a line `key value` per vertex;
+what a search does not reach is 9223372036854775807 (bfs) or infinity (sssp). `csv` has the header
+`vertex,value`, `json` is one object; there, what is not reached is empty and null. wcc and scc give
+the key of the first vertex of a component, cdlp the label of a community, which is a key.";
+
+pub(crate) const GENERATE_EXAMPLES: &str = "\
+Examples:
+  evergraph generate graph500-20 --output g.el.zst
+      about a million vertices, 15.7 million edges, few hubs
+  evergraph generate uniform-16 --weighted --seed 7 --output u.mtx
+      every vertex alike, with weights, in Matrix Market format
+  evergraph generate updates --graph graph500-16 --output g.log.zst
+      a log that builds the graph and changes it; see `evergraph generate updates --help`";
+
+pub(crate) const GENERATE_UPDATES_EXAMPLES: &str = "\
+Examples:
+  evergraph generate updates --graph graph500-16 --output g.log.zst
+      160 updates or so per vertex: a tenth of them builds the graph
+  evergraph generate updates --graph web.el --directed --updates-per-edge 2 --output w.log
+  evergraph run pagerank --updates w.log --directed
+      replays the log from an empty graph";
+
+/// A page of help that is not about a command.
+pub(crate) struct Topic {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+pub(crate) const TOPICS: [Topic; 3] = [
+    Topic { name: "algorithms", text: ALGORITHMS },
+    Topic { name: "formats", text: FORMATS },
+    Topic { name: "updates", text: UPDATES },
+];
+
+const ALGORITHMS: &str = "\
+Algorithms of `evergraph run`, with the exact semantics of LDBC Graphalytics for the first six
+
+  name       value of a vertex                                      options
+  bfs        fewest edges from the source                           --source KEY
+  pagerank   share of time a random surfer spends there;            --iterations N (20)
+             the rank of vertices without out-edges is spread       --damping D (0.85)
+             over all vertices
+  wcc        first vertex of its component, directions ignored
+  cdlp       label of its community, synchronous label              --iterations N (10)
+             propagation, the smallest of the most frequent
+             labels; labels start as the keys
+  lcc        share of the possible edges among its neighbours
+             that are there
+  sssp       least sum of weights from the source; an edge          --source KEY
+             without a weight counts 1. Weights below 0 are an
+             error                                                  --weighted
+  triangles  (one number) sets of three vertices that are all
+             joined, directions and self loops ignored
+  scc        first vertex of its strongly connected component
+
+All of them run in parallel (--threads) on a snapshot of the live store, and all of them can be
+checked with a serial computation that shares no code with them (--verify).
+";
+
+const FORMATS: &str = "\
+What `--graph` takes
+
+A generated graph: graph500-SCALE (Kronecker, few hubs) or uniform-SCALE, with 2^SCALE vertices and
+about 16 edges per vertex, undirected, without weights unless --weighted is there. graph500-20-s7
+has the seed 7. A file of such a name can be called ./graph500-20.
+
+A file, its format told by the extension or by --format:
+
+  format         extensions                              directed
+  edge-list      .el .e .edges .edgelist .txt .csv       no, unless --directed, or a comment
+                 .tsv .wel, out.NAME                     of SNAP or KONECT says so
+  graphalytics   NAME.v with NAME.e, NAME.properties,    as the properties say, else no
+                 or NAME alone
+  matrix-market  .mtx                                    yes, unless symmetric
+  metis          .graph .metis                           no
+  dimacs         .gr                                     yes (`p sp`), no (`p tw`)
+
+.gz, .zst or .xz after the extension is decompressed on the way.
+
+An edge list has an edge a line: two keys, perhaps a weight, perhaps a time, separated by spaces,
+tabs or commas. Lines that begin with # or % are comments; a first line of words is a header if the
+rest are numbers. Keys are 64-bit numbers or texts (--keys); texts with blanks or commas stand in
+double quotes. --vertices names a file with all vertices, one a line, so that those without edges
+are there, and an edge with any other end is an error.
+
+--weighted takes the third column as the weight of the edge. --duplicates ignore and --self-loops
+drop|forbid say what happens to edges that stand twice and to loops. --directed and --undirected
+overrule the file.
+";
+
+const UPDATES: &str = "\
+Update logs, for `evergraph run ALGORITHM --updates FILE`
+
+A line per update, words separated by blanks, # before comments; .gz, .zst or .xz is decompressed.
+
+  a U V [W]   add the edge from U to V, with the weight W
+  d U V       delete the edge from U to V
+  u U V W     give the edge from U to V the weight W
+  av U        add the vertex U
+  dv U        delete the vertex U and its edges
+
+Every --batch N lines (1, if not said) are one transaction: all of them take effect, or none. The
+first line that does not fit the graph ends the run with exit code 1 and its file and line: an edge
+that is there already or is not there, a vertex that is unknown or is there already, a weight in a
+graph without --weighted. Vertices must be added before their edges. In an undirected graph V U is
+the same edge as U V.
+
+Without --graph the log starts from an empty graph: undirected, or --directed; keys are numbers, or
+--keys text. `evergraph generate updates` makes such logs.
+";
