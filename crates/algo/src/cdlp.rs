@@ -61,7 +61,8 @@ pub struct CdlpOutput {
     pub labels: Vec<u64>,
 }
 
-/// Propagates labels. Time O(V + E) per iteration, less once few labels change.
+/// Propagates labels. Time O(V + E) per iteration, less once few labels change; memory of 4 bytes
+/// per vertex and thread.
 pub fn cdlp<G: GraphView>(view: &G, config: &CdlpConfig<'_>) -> Result<CdlpOutput, AlgoError> {
     if config.iterations == 0 {
         return Err(AlgoError::NoIterations);
@@ -190,7 +191,7 @@ impl<G: GraphView> Round<'_, G> {
 }
 
 /// Lists up to this long are sorted, longer ones counted.
-const SORTED_MAX: usize = 64;
+const SORTED_MAX: usize = 16;
 
 /// Finds the label that stands most often in a list.
 struct Counter {

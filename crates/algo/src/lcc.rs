@@ -42,18 +42,18 @@ pub struct LccOutput {
     pub coefficients: Vec<f64>,
 }
 
-/// Computes the coefficient of every vertex. Time O(E^1.5), memory for one more copy of the edges.
+/// Computes the coefficient of every vertex. Time O(E^1.5), memory for one more copy of the edges
+/// and 16 bytes per vertex and thread.
 pub fn lcc<G: GraphView>(view: &G, config: &LccConfig) -> Result<LccOutput, AlgoError> {
     let coefficients = if view.is_directed() {
-        coefficients(&Ranked::<u8>::new(view), config)?
+        coefficients(&Ranked::<u8>::new(view, &config.cancel)?, config)?
     } else {
-        coefficients(&Ranked::<Both>::new(view), config)?
+        coefficients(&Ranked::<Both>::new(view, &config.cancel)?, config)?
     };
     Ok(LccOutput { coefficients })
 }
 
 fn coefficients<A: Arcs>(graph: &Ranked<A>, config: &LccConfig) -> Result<Vec<f64>, AlgoError> {
-    config.cancel.check()?;
     let bound = graph.order.len();
     let tasks = graph.tasks();
     // By rank. Relaxed: counts are only added up, and read after the parallel loop.

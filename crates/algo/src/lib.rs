@@ -1,4 +1,22 @@
 //! Graph algorithms, one per file, generic over what they read.
+//!
+//! A kernel takes a view and a configuration and gives one value per vertex id, the same for any
+//! number of threads. It runs on the rayon pool it is called in, and stops when its [`Cancel`] is
+//! raised. For every kernel [`verify`] has an oracle.
+//!
+//! ```
+//! use evergraph_algo::{BfsConfig, bfs, verify};
+//! use evergraph_graph::{Csr, EdgeList, KeyTable};
+//!
+//! let (directed, keys) = (true, KeyTable::dense(3));
+//! let list = EdgeList { directed, keys, edges: vec![(0, 1), (1, 2)], weights: None };
+//! let view: Csr = Csr::from_edges(&list)?;
+//! let config = BfsConfig { source: 0, ..BfsConfig::default() };
+//! let output = bfs(&view, &config)?;
+//! assert_eq!(output.levels, [0, 1, 2]);
+//! verify::bfs(&view, &config, &output)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 #![allow(clippy::doc_markdown, reason = "papers are cited by the names of people and systems")]
 

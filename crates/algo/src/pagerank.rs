@@ -9,9 +9,10 @@
 //!
 //! # Encoding
 //! Every vertex *pulls*: `contributions[u] = rank(u) / out-degree(u)` is computed once per
-//! vertex, so that an edge costs one read and one addition and no atomic update. A sum runs in
-//! neighbour order and the global sums over chunks of fixed size in order: the ranks are equal to
-//! the last bit for any number of threads and any cut of the lists into runs.
+//! vertex, so that an edge costs one read and one addition and no atomic update. Which additions
+//! are made in which order depends on the place of a neighbour in the list and of a vertex among
+//! the ids alone: the ranks are equal to the last bit for any number of threads and any cut of the
+//! lists into runs.
 //!
 //! # Paper
 //! Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999; Iosup et al.: LDBC
@@ -91,17 +92,19 @@ pub fn pagerank<G: GraphView>(
 ) -> Result<PageRankOutput, AlgoError> {
     config.check()?;
     let count = f64::from(view.vertex_count());
-    let mut state = State::new(view);
+    let mut state = State::new(view, 1.0 / count);
     let splits = view.splits(ENTRIES_PER_TASK);
-    // No neighbour counts yet: everyone starts with the same rank.
-    let mut totals = state.settle(1.0 / count, 0.0);
+    let mut totals = state.contribute();
     let mut iterations = 0;
     while iterations < config.iterations {
         config.cancel.check()?;
         let jumps = (1.0 - config.damping) / count;
         let base = jumps + config.damping * totals.dangling / count;
-        pull(view, &splits, &state.contributions, &mut state.sums);
-        totals = state.settle(base, config.damping);
+        pull(view, &splits, &state.contributions, &mut state.next, |sum| {
+            base + config.damping * sum
+        });
+        std::mem::swap(&mut state.ranks, &mut state.next);
+        totals = state.contribute();
         iterations += 1;
         if config.tolerance.is_some_and(|tolerance| totals.change <= tolerance) {
             break;
@@ -119,10 +122,10 @@ const ABSENT: u32 = u32::MAX;
 /// One number per id, side by side.
 struct State {
     ranks: Vec<f64>,
+    /// The ranks before, which the next ones replace.
+    next: Vec<f64>,
     /// What passes along each out-edge.
     contributions: Vec<f64>,
-    /// What came along the in-edges.
-    sums: Vec<f64>,
     /// Out-degrees, or [`ABSENT`].
     degrees: Vec<u32>,
 }
@@ -137,42 +140,37 @@ struct Totals {
 }
 
 impl State {
-    fn new<G: GraphView>(view: &G) -> Self {
+    fn new<G: GraphView>(view: &G, first: f64) -> Self {
         let bound = view.vertex_bound();
         let degree = |v| if view.contains(v) { view.degree(v) } else { ABSENT };
         Self {
-            ranks: vec![0.0; bound as usize],
+            ranks: vec![first; bound as usize],
+            next: vec![0.0; bound as usize],
             contributions: vec![0.0; bound as usize],
-            sums: vec![0.0; bound as usize],
             degrees: (0..bound).into_par_iter().map(degree).collect(),
         }
     }
 
-    /// Turns sums into ranks, and ranks into contributions.
-    fn settle(&mut self, base: f64, damping: f64) -> Totals {
+    /// Turns ranks into contributions, and takes the rank of ids without a vertex back to 0.
+    fn contribute(&mut self) -> Totals {
         let parts: Vec<Totals> = self
             .ranks
             .par_chunks_mut(VERTICES_PER_SUM)
             .zip(self.contributions.par_chunks_mut(VERTICES_PER_SUM))
-            .zip(self.sums.par_chunks(VERTICES_PER_SUM))
+            .zip(self.next.par_chunks(VERTICES_PER_SUM))
             .zip(self.degrees.par_chunks(VERTICES_PER_SUM))
-            .map(|(((ranks, contributions), sums), degrees)| {
+            .map(|(((ranks, contributions), before), degrees)| {
                 let mut totals = Totals::default();
-                let inputs = sums.iter().zip(degrees);
-                for ((rank, contribution), (sum, &degree)) in
+                let inputs = before.iter().zip(degrees);
+                for ((rank, contribution), (before, &degree)) in
                     ranks.iter_mut().zip(contributions).zip(inputs)
                 {
-                    if degree == ABSENT {
-                        continue;
+                    match degree {
+                        ABSENT => *rank = 0.0,
+                        0 => totals.dangling += *rank,
+                        _ => *contribution = *rank / f64::from(degree),
                     }
-                    let new = base + damping * sum;
-                    totals.change += (new - *rank).abs();
-                    *rank = new;
-                    if degree == 0 {
-                        totals.dangling += new;
-                    } else {
-                        *contribution = new / f64::from(degree);
-                    }
+                    totals.change += (*rank - before).abs();
                 }
                 totals
             })
@@ -184,22 +182,79 @@ impl State {
     }
 }
 
-/// Adds up the contributions of every vertex's in-neighbours.
+/// Adds up the contributions of every vertex's in-neighbours and makes a rank of the sum.
 fn pull<G: GraphView>(
     view: &G,
     splits: &[Range<VertexId>],
     contributions: &[f64],
-    sums: &mut [f64],
+    ranks: &mut [f64],
+    rank: impl Fn(f64) -> f64 + Sync,
 ) {
-    let pieces = chunks_by_range(sums, splits, |v| v as usize);
+    let pieces = chunks_by_range(ranks, splits, |v| v as usize);
     splits.par_iter().zip(pieces).for_each(|(range, sums)| {
         sums.fill(0.0);
+        let (mut current, mut sum) = (range.start, Lanes::default());
         view.in_range(range.clone(), |v, run| {
-            let slot = &mut sums[(v - range.start) as usize];
-            // A vertex may come in several runs: going on from its sum keeps the order of additions.
-            *slot = run.iter().fold(*slot, |sum, &u| sum + contributions[u as usize]);
+            if v != current {
+                sums[(current - range.start) as usize] = sum.total();
+                (current, sum) = (v, Lanes::default());
+            }
+            sum = sum.add(run, contributions);
         });
+        sums[(current - range.start) as usize] = sum.total();
+        for slot in sums {
+            *slot = rank(*slot);
+        }
     });
+}
+
+/// Additions in flight: as many as hide the time that one takes.
+const LANES: usize = 4;
+
+/// The sum of a list that comes in runs: entry `i` is added in lane `i % LANES`, and the lanes are
+/// added up in the end, so that the cut into runs does not show.
+#[derive(Clone, Copy, Default)]
+struct Lanes {
+    sums: [f64; LANES],
+    /// The lane of the next entry.
+    next: usize,
+}
+
+impl Lanes {
+    #[inline]
+    fn add(self, run: &[VertexId], contributions: &[f64]) -> Self {
+        if self.next != 0 {
+            return self.add_on(run, contributions);
+        }
+        let mut sums = self.sums;
+        let (groups, rest) = run.as_chunks::<LANES>();
+        for group in groups {
+            for (sum, &u) in sums.iter_mut().zip(group) {
+                *sum += contributions[u as usize];
+            }
+        }
+        for (sum, &u) in sums.iter_mut().zip(rest) {
+            *sum += contributions[u as usize];
+        }
+        Self { sums, next: rest.len() }
+    }
+
+    /// As [`Lanes::add`], where the run before ended within a group.
+    #[cold]
+    fn add_on(mut self, run: &[VertexId], contributions: &[f64]) -> Self {
+        let (head, rest) = run.split_at(run.len().min(LANES - self.next));
+        for (sum, &u) in self.sums[self.next..].iter_mut().zip(head) {
+            *sum += contributions[u as usize];
+        }
+        self.next = (self.next + head.len()) % LANES;
+        if rest.is_empty() { self } else { self.add(rest, contributions) }
+    }
+
+    #[inline]
+    fn total(self) -> f64 {
+        let [a, b, c, d] = self.sums;
+        (a + b) + (c + d)
+    }
 }
 
 #[cfg(test)]

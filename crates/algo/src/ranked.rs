@@ -26,7 +26,7 @@ use evergraph_graph::par::{chunks_by_range, prefix_sums, splits_by_offsets};
 use evergraph_graph::{GraphView, VertexId};
 use rayon::prelude::*;
 
-use crate::ENTRIES_PER_TASK;
+use crate::{AlgoError, Cancel, ENTRIES_PER_TASK};
 
 /// How many directed edges an edge of a [`Ranked`] graph stands for.
 pub(crate) trait Arcs: Copy + Default + Send + Sync {
@@ -88,10 +88,12 @@ const FETCH: usize = 16;
 
 impl<A: Arcs> Ranked<A> {
     /// Copies a view. Time O(V log V + E log d).
-    pub(crate) fn new<G: GraphView>(view: &G) -> Self {
+    pub(crate) fn new<G: GraphView>(view: &G, cancel: &Cancel) -> Result<Self, AlgoError> {
         let flat = view.flat();
         let degrees = simple_degrees(&flat);
+        cancel.check()?;
         let (order, ranks) = rank_by_degree(&degrees);
+        cancel.check()?;
         let degrees: Vec<u32> = order.par_iter().map(|&v| degrees[v as usize]).collect();
         let offsets = prefix_sums(&degrees);
         let entries = offsets[degrees.len()] as usize;
@@ -119,7 +121,8 @@ impl<A: Arcs> Ranked<A> {
                     };
                 }
             });
-        Self { order, rows, offsets, ends, arcs }
+        cancel.check()?;
+        Ok(Self { order, rows, offsets, ends, arcs })
     }
 
     /// How many neighbours the vertex of this rank has, other than itself.

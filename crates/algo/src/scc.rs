@@ -190,7 +190,7 @@ fn take_component<G: GraphView>(
 }
 
 /// How many vertices are visited between two looks at the cancel flag.
-const VISITS_PER_CHECK: usize = 1 << 16;
+const VISITS_PER_CHECK: u32 = 1 << 16;
 
 /// A depth-first search over the vertices that have no label yet.
 struct Tarjan<'a, G> {
@@ -230,21 +230,13 @@ impl<'a, G: GraphView> Tarjan<'a, G> {
     }
 
     fn run(&mut self, config: &SccConfig) -> Result<(), AlgoError> {
-        let bound = self.view.vertex_bound() as usize;
-        for root in 0..bound {
-            if root.is_multiple_of(VISITS_PER_CHECK) {
-                config.cancel.check()?;
-            }
-            if self.is_unknown(root as VertexId) && self.view.contains(root as VertexId) {
-                self.visit(root as VertexId);
-                self.search();
+        for root in 0..self.view.vertex_bound() {
+            if self.labels[root as usize] == UNKNOWN && self.view.contains(root) {
+                self.visit(root);
+                self.search(config)?;
             }
         }
         Ok(())
-    }
-
-    fn is_unknown(&self, v: VertexId) -> bool {
-        self.labels[v as usize] == UNKNOWN
     }
 
     fn visit(&mut self, v: VertexId) {
@@ -261,7 +253,7 @@ impl<'a, G: GraphView> Tarjan<'a, G> {
     }
 
     /// Goes on until the path is empty.
-    fn search(&mut self) {
+    fn search(&mut self, config: &SccConfig) -> Result<(), AlgoError> {
         while let Some(frame) = self.path.last_mut() {
             if self.pending.len() == frame.start {
                 self.leave();
@@ -272,10 +264,16 @@ impl<'a, G: GraphView> Tarjan<'a, G> {
                 continue;
             }
             match self.visited[next as usize] {
-                0 => self.visit(next),
+                0 => {
+                    if self.visits.is_multiple_of(VISITS_PER_CHECK) {
+                        config.cancel.check()?;
+                    }
+                    self.visit(next);
+                }
                 visit => frame.lowest = frame.lowest.min(visit),
             }
         }
+        Ok(())
     }
 
     /// Takes the last vertex off the path; closes its component if it is the first of it.

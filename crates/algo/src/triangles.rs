@@ -35,13 +35,13 @@ pub struct TriangleOutput {
     pub triangles: u64,
 }
 
-/// Counts the triangles. Time O(E^1.5), memory for one more copy of the edges.
+/// Counts the triangles. Time O(E^1.5), memory for one more copy of the edges and a byte per vertex
+/// and thread.
 pub fn triangle_count<G: GraphView>(
     view: &G,
     config: &TriangleConfig,
 ) -> Result<TriangleOutput, AlgoError> {
-    let graph = Ranked::<Both>::new(view);
-    config.cancel.check()?;
+    let graph = Ranked::<Both>::new(view, &config.cancel)?;
     let tasks = graph.tasks();
     let mut members = crew(|| (vec![0; view.vertex_bound() as usize], 0));
     share(&mut members, tasks.len(), |(marks, total), shared| {

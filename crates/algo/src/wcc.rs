@@ -90,10 +90,12 @@ fn nth_neighbour<G: GraphView>(view: &G, v: VertexId, mut n: usize) -> Option<Ve
     .break_value()
 }
 
-/// Puts `v` and `u` into one tree.
+/// Puts `v` and `u` into one tree, and shortens the ways it walks: where every link makes a smaller
+/// root, they would grow with each.
 ///
 /// All accesses to labels are `Relaxed`: a label only ever falls along its own tree, so a stale
-/// one is an older ancestor and costs another turn of the loop.
+/// one is an older ancestor and costs another turn of the loop. Only roots are compared and
+/// exchanged, and what is no root never becomes one, so the plain store cannot undo a link.
 #[inline]
 fn link(labels: &[AtomicU32], v: VertexId, u: VertexId) {
     let label = |v: VertexId| labels[v as usize].load(Ordering::Relaxed);
@@ -104,15 +106,17 @@ fn link(labels: &[AtomicU32], v: VertexId, u: VertexId) {
         if parent == low {
             break;
         }
+        let slot = &labels[high as usize];
         if parent == high
-            && labels[high as usize]
-                .compare_exchange(high, low, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+            && slot.compare_exchange(high, low, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
             break;
         }
-        a = label(label(high));
-        b = label(low);
+        let above = label(parent);
+        if above != parent {
+            slot.store(above, Ordering::Relaxed);
+        }
+        (a, b) = (above, label(low));
     }
 }
 

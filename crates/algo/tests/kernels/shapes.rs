@@ -80,6 +80,17 @@ fn a_star_seen_from_its_middle_and_from_a_tip() {
 }
 
 #[test]
+fn legs_that_end_in_ever_smaller_ids() {
+    // The middle is joined with leg after leg, and each leg's end becomes the new smallest id: the
+    // way from the middle to the root of its tree grows with every leg.
+    let legs = DEEP;
+    let edges = (1..=legs).flat_map(|i| [(legs, legs + i, 1.0), (legs + i, legs - i, 1.0)]);
+    let view = graph(false, 2 * legs + 1, &edges.collect::<Vec<_>>());
+    let output = wcc(&view, &WccConfig::default()).expect("nothing to refuse");
+    assert!(output.labels.iter().all(|&label| label == 0));
+}
+
+#[test]
 fn everything_joined_to_everything() {
     let n = 60;
     let pairs = (0..n).flat_map(|u| (0..n).map(move |v| (u, v, f64::from((u * v) % 5))));
