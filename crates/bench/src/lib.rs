@@ -1,2 +1,56 @@
-//! What `evergraph bench` measures.
+//! What `evergraph bench` measures: a library that a command line mounts.
+//!
+//! Give [`Args`] to the command-line parser and what it parsed to [`run`], with a writer for the
+//! results and a [`Reporter`] for the progress. Nothing is printed but through these two. What
+//! each figure means is told in `docs/benchmarks.md`.
+//!
+//! # How
+//!   A graph is read or made and put into a random order ([`input`]). Threads commit single-edge
+//!   transactions ([`crew`], [`live`]); kernels run on the live graph and on its static twin in
+//!   turns, and their answers are compared ([`kernel`], [`twin`]). Each file under [`measure`]
+//!   does one command and adds rows to the report ([`report`]).
 #![forbid(unsafe_code)]
+
+// What is asked for.
+mod args;
+mod error;
+mod progress;
+
+// What is worked on.
+mod crew;
+mod input;
+mod kernel;
+mod live;
+mod twin;
+
+// What is measured.
+mod machine;
+mod measure;
+mod samples;
+
+// What comes out.
+mod output;
+mod plot;
+mod report;
+mod table;
+mod targets;
+
+use std::io::{self, Write};
+
+pub use args::{Args, Relaunch, What};
+pub use error::{Error, Result};
+pub use measure::WorkerSpec;
+pub use progress::{Reporter, Terminal};
+
+/// Measures what the arguments ask for. The results go to `out`: a table, or the rows as JSON if
+/// that is asked for. After an error what was measured before it is written all the same.
+pub fn run(args: &Args, out: &mut dyn Write, progress: &dyn Reporter) -> Result<()> {
+    if let Some(spec) = &args.worker {
+        return measure::serve(spec, &mut io::stdin().lock(), out);
+    }
+    let output = output::Output::prepare(args)?;
+    let mut session = measure::Session::new(args, progress);
+    let measured = session.measure();
+    let written = output.write(&session.report, out);
+    measured.and(written)
+}

@@ -1,0 +1,128 @@
+//! The measuring: one file per command.
+
+mod bandwidth;
+mod batch;
+mod hub;
+mod insert;
+mod kernels;
+mod latency;
+mod memory;
+mod mixed;
+mod snapshot;
+mod update;
+
+use std::time::Duration;
+
+use evergraph::Database;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::args::What;
+use crate::input::Input;
+use crate::live::{Live, load_each, wait_settled};
+use crate::progress::wait;
+use crate::report::Report;
+use crate::twin::Twin;
+use crate::{Args, Error, Reporter, Result};
+
+pub use memory::WorkerSpec;
+pub(crate) use memory::serve;
+
+/// So many times the usual idle time is waited for the database to settle; then the measuring
+/// goes on.
+const SETTLE_LIMIT: u32 = 10;
+
+/// A run: what is asked for, who hears of it, what came out.
+pub(crate) struct Session<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) reporter: &'a dyn Reporter,
+    pub(crate) report: Report,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(args: &'a Args, reporter: &'a dyn Reporter) -> Self {
+        Self { args, reporter, report: Report::new(args.seed) }
+    }
+
+    /// Measures everything that is asked for.
+    pub(crate) fn measure(&mut self) -> Result<()> {
+        let chosen = self.args.chosen();
+        if chosen.iter().any(|&what| what != What::Hub) {
+            let input = Input::load(self.args, self.reporter)?;
+            for &what in chosen.iter().filter(|&&what| what != What::Hub) {
+                for threads in self.args.thread_counts() {
+                    self.measure_one(what, &input, threads)?;
+                }
+            }
+        }
+        if chosen.contains(&What::Hub) {
+            for threads in self.args.thread_counts() {
+                hub::measure(self, threads)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn measure_one(&mut self, what: What, input: &Input, threads: usize) -> Result<()> {
+        match what {
+            What::Insert => insert::measure(self, input, threads),
+            What::Update => update::measure(self, input, threads),
+            What::Batch => batch::measure(self, input, threads),
+            What::Kernels => kernels::measure_all(self, input, threads),
+            What::Scan => kernels::measure_scans(self, input, threads),
+            What::Mixed => mixed::measure(self, input),
+            What::Memory => memory::measure(self, input, threads),
+            What::Latency => latency::measure(self, input, threads),
+            What::Snapshot => snapshot::measure(self, input, threads),
+            What::Hub | What::All => unreachable!("measured elsewhere"),
+        }
+    }
+
+    pub(crate) fn repeats(&self) -> usize {
+        self.args.repeats.get()
+    }
+
+    /// Tells what is measured now.
+    pub(crate) fn begin(&self, graph: &str, threads: usize, step: &str) {
+        let plural = if threads == 1 { "" } else { "s" };
+        self.reporter.begin(&format!("{graph}, {threads} thread{plural}: {step}"));
+    }
+
+    /// A database with the graph, built edge by edge.
+    fn load(&self, input: &Input, threads: usize) -> Result<Database> {
+        self.begin(&input.name, threads, "loading edge by edge");
+        let db = input.database();
+        load_each(Live::dense(&db), input, threads, self.reporter)?;
+        Ok(db)
+    }
+
+    /// Waits until nothing is pending, but not for ever; how long it took, if it happened.
+    fn wait_settled(&self, db: &Database) -> Result<Option<Duration>> {
+        wait_settled(db, self.args.idle * SETTLE_LIMIT, self.reporter)
+    }
+
+    /// Leaves the database alone until it counts as settled.
+    fn settle(&self, db: &Database) -> Result<()> {
+        wait(self.reporter, self.args.idle)?;
+        if self.wait_settled(db)?.is_none() {
+            self.reporter.note("changes are still pending: what is called settled is not");
+        }
+        Ok(())
+    }
+}
+
+/// The row of a figure on a graph, with so many threads.
+fn on(input: &Input, threads: usize, row: crate::report::Row) -> crate::report::Row {
+    let (weighted, directed) = (input.is_weighted(), input.list.directed);
+    crate::report::Row { graph: input.name.clone(), weighted, directed, threads, ..row }
+}
+
+/// A pool in which kernels run on so many threads.
+fn pool(threads: usize) -> Result<ThreadPool> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|_| Error::Unknown("how to start that many threads"))
+}
+
+/// An error unless the database holds the graph, edge by edge.
+fn check(db: &Database, twin: &Twin) -> Result<()> {
+    twin.compare(&db.snapshot()?)
+}
