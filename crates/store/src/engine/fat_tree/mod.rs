@@ -49,7 +49,7 @@ use self::base::{Base, Runs};
 use self::directory::{Directory, Slot, vertices_below};
 use self::service::Queues;
 use crate::epoch::Versions;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, Padded};
 
 /// Which lists of a directed graph; an undirected one has [`Side::Out`] only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,8 +84,9 @@ pub(crate) struct FatTree<W> {
 /// How much there is now.
 #[derive(Default)]
 struct Counts {
-    edges: AtomicU64,
-    vertices: AtomicU64,
+    /// Both on lines of their own: every commit of an edge writes the first.
+    edges: Padded<AtomicU64>,
+    vertices: Padded<AtomicU64>,
 }
 
 impl<W: Weight> FatTree<W> {

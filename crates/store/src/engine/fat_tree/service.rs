@@ -9,7 +9,7 @@
 use evergraph_graph::Weight;
 
 use super::base::Base;
-use super::hub::Hub;
+use super::hub::Segments;
 use super::{Address, FatTree};
 use crate::raw::Locked;
 use crate::sync::Mutex;
@@ -19,6 +19,16 @@ use crate::sync::Mutex;
 pub(super) struct Queues {
     pending: Mutex<Vec<Address>>,
     history: Mutex<Vec<Address>>,
+}
+
+/// Segments of a hub that are settled before the latch is given up: some 100 us.
+const SEGMENTS_PER_PART: usize = 32;
+
+/// Where the settling of the hubs of a group goes on.
+#[derive(Clone, Copy)]
+struct Place {
+    local: u8,
+    id: u32,
 }
 
 /// Which groups a round settles.
@@ -60,67 +70,80 @@ impl<W: Weight> FatTree<W> {
         let mut queued = std::mem::take(&mut *self.queues.pending.lock());
         let mut settled = 0;
         queued.retain(|&address| {
-            if !proceed() {
+            if !proceed() || !self.settle_group(address, idle.since) {
                 return true;
             }
-            let slot = self.slot(address);
-            let mut locked = slot.chain.lock();
-            let done = self.settle_locked(address, &mut locked, idle.since);
-            if done {
-                // Under the latch: a writer that comes later finds the flag down and queues.
-                slot.in_pending_queue.lower();
-                settled += 1;
-            }
-            !done
+            settled += 1;
+            false
         });
         self.queues.pending.lock().append(&mut queued);
         settled
     }
 
-    /// Turns every pending row of a group into runs, if all of them are visible.
-    pub(super) fn settle_group(&self, address: Address) {
-        self.settle_locked(address, &mut self.slot(address).chain.lock(), u64::MAX);
+    /// Turns every pending row of a group into runs, if its last change is not after `idle_since`
+    /// and is visible. True if nothing is pending and the group need not be queued any more.
+    pub(super) fn settle_group(&self, address: Address, idle_since: u64) -> bool {
+        let slot = self.slot(address);
+        let mut next = Some(Place { local: 0, id: 0 });
+        let mut locked = slot.chain.lock();
+        self.settle_runs(address, &mut locked, idle_since);
+        // The latch is given up between two parts: whoever waits for it waits for one part.
+        while let Some(place) = next {
+            next = self.settle_segments(address, &locked, place, idle_since);
+            drop(locked);
+            locked = slot.chain.lock();
+        }
+        let done = locked.head().is_none_or(|head| {
+            let limit = idle_since.min(self.versions.clock.visible());
+            newest_with_hubs(head.value) <= limit && !has_pending(head.value)
+        });
+        if done {
+            // Under the latch: a writer that comes later finds the flag down and queues.
+            slot.in_pending_queue.lower();
+        }
+        done
     }
 
-    /// Turns every pending row of a group into runs, if its last change is not after `idle_since`
-    /// and is visible. True if nothing is pending any more.
-    fn settle_locked(
-        &self,
-        address: Address,
-        locked: &mut Locked<'_, Base<W>>,
-        idle_since: u64,
-    ) -> bool {
+    fn settle_runs(&self, address: Address, locked: &mut Locked<'_, Base<W>>, idle_since: u64) {
         let limit = self.versions.clock.visible();
-        let Some(head) = locked.head() else {
-            return true;
-        };
-        if newest_with_hubs(head.value) > idle_since.min(limit) {
-            return false;
-        }
-        let hubs_change = head.value.hubs().any(|(_, hub)| self.wants_group_merge(hub));
-        if head.value.has_rows() || hubs_change {
+        let Some(head) = locked.head() else { return };
+        let idle = newest_with_hubs(head.value) <= idle_since.min(limit);
+        let hubs_change = || head.value.hubs().any(|(_, hub)| self.wants_group_merge(hub));
+        if idle && (head.value.has_rows() || hubs_change()) {
             self.merge_group(address, locked, limit, 0);
         }
-        if let Some(head) = locked.head() {
-            for (_, hub) in head.value.hubs() {
-                self.settle_hub(address, hub, limit);
-            }
-        }
-        true
     }
 
-    fn settle_hub(&self, address: Address, hub: &Hub<W>, limit: u64) {
-        let mut index = 0;
-        while index < hub.with_segments(|segments| segments.cells().len()) {
+    /// Settles some segments of the hubs of a group from `place` on; where to go on.
+    fn settle_segments(
+        &self,
+        address: Address,
+        locked: &Locked<'_, Base<W>>,
+        place: Place,
+        idle_since: u64,
+    ) -> Option<Place> {
+        let limit = self.versions.clock.visible();
+        let head = locked.head()?.value;
+        if newest_with_hubs(head) > idle_since.min(limit) {
+            return None;
+        }
+        let (local, hub) = head.hubs().find(|&(local, _)| local >= place.local)?;
+        let start = if place.local == local { place.id } else { 0 };
+        let mut index = hub.with_segments(|segments| segments.index(start));
+        for _ in 0..SEGMENTS_PER_PART {
             let pending = hub.with_segments(|segments| {
-                let cell = segments.cells()[index].lock();
-                cell.head().is_some_and(|head| head.value.has_rows())
+                let cell = segments.cells().get(index)?;
+                Some(cell.lock().head().is_some_and(|head| head.value.has_rows()))
             });
-            if pending {
-                self.merge_segment(address, hub, index, limit, 0);
+            match pending {
+                None => return Some(Place { local: local + 1, id: 0 }),
+                Some(true) => self.merge_segment(address, hub, index, limit, 0),
+                Some(false) => {}
             }
             index += 1;
         }
+        let fence = hub.with_segments(|segments| segments.fences().get(index).copied());
+        Some(fence.map_or(Place { local: local + 1, id: 0 }, |id| Place { local, id }))
     }
 
     /// Drops old versions that nobody reads, in the groups that are queued for it; groups that
@@ -158,4 +181,13 @@ impl<W: Weight> FatTree<W> {
 /// The version of the last change to a group, its hubs included.
 fn newest_with_hubs<W: Weight>(base: &Base<W>) -> u64 {
     base.hubs().map(|(_, hub)| hub.newest()).fold(base.newest(), u64::max)
+}
+
+/// Whether rows are pending in a group or in a segment of its hubs.
+fn has_pending<W: Weight>(base: &Base<W>) -> bool {
+    let in_segments = |segments: &Segments<W>| {
+        let mut cells = segments.cells().iter();
+        cells.any(|cell| cell.lock().head().is_some_and(|head| head.value.has_rows()))
+    };
+    base.has_rows() || base.hubs().any(|(_, hub)| hub.with_segments(in_segments))
 }

@@ -158,7 +158,7 @@ impl<W: Weight> FatTree<W> {
         drop(groups);
         ticket.complete();
         for address in overlong {
-            self.settle_group(address);
+            self.settle_group(address, u64::MAX);
         }
         Ok(version)
     }
