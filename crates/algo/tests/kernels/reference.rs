@@ -1,4 +1,4 @@
-//! The answers that LDBC and libgrape-lite published for their graphs, read from the folder
+//! The answers that LDBC, libgrape-lite and SNAP published for their graphs, read from the folder
 //! `EVERGRAPH_DATA` names, or from `shared/data` beside the checkout.
 
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use evergraph_algo::bfs::UNREACHED;
 use evergraph_algo::pagerank::DEFAULT_DAMPING;
 use evergraph_algo::{
-    BfsConfig, CdlpConfig, LccConfig, PageRankConfig, SsspConfig, WccConfig, bfs, cdlp, lcc,
-    pagerank, sssp, wcc,
+    BfsConfig, CdlpConfig, LccConfig, PageRankConfig, SccConfig, SsspConfig, TriangleConfig,
+    WccConfig, bfs, cdlp, lcc, pagerank, scc, sssp, triangle_count, wcc,
 };
 use evergraph_graph::Csr;
 
@@ -216,4 +216,22 @@ fn gnutella_peers() {
     let graph = Keyed::from_lists(true, &stem);
     graph.expect_bfs(6, &answer("BFS-directed"));
     graph.expect_sssp(6, &answer("SSSP-directed"));
+}
+
+#[test]
+fn gnutella_peers_as_snap_counts_them() {
+    let Some(data) = data() else { return };
+    let stem = data.join("p2p31/p2p-31");
+    let Keyed { csr, .. } = Keyed::from_lists(true, &stem);
+    let output = triangle_count(&csr, &TriangleConfig::default()).expect("nothing to refuse");
+    assert_eq!(output.triangles, 2024);
+    let largest = |labels: &[u32]| {
+        let mut sizes = vec![0; labels.len()];
+        labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        sizes.into_iter().max()
+    };
+    let output = wcc(&csr, &WccConfig::default()).expect("nothing to refuse");
+    assert_eq!(largest(&output.labels), Some(62_561));
+    let output = scc(&csr, &SccConfig::default()).expect("nothing to refuse");
+    assert_eq!(largest(&output.labels), Some(14_149));
 }
