@@ -32,6 +32,8 @@ pub(super) struct Live<'a> {
     pub(super) list: &'a EdgeList,
     pub(super) plan: &'a DemoPlan,
     pub(super) interrupt: &'a Interrupt,
+    /// How large the records of all writers may become together.
+    pub(super) record_bytes_max: usize,
 }
 
 /// What the threads tell each other. Counters are `Relaxed`: they are shown, nothing depends on
@@ -208,4 +210,37 @@ fn join<R>(thread: Handle<'_, R>) -> Result<R, Failure> {
     // Its message was printed when it happened.
     let panicked = |_| Failure::Failed("a thread of the demo panicked; please report this".into());
     thread.join().map_err(panicked)?
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use evergraph::graph::generate::{GraphSpec, Weights};
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    #[test]
+    fn writers_stop_when_their_record_is_full() {
+        const LIMIT: usize = 1 << 16;
+        let words = ["evergraph", "demo", "--graph", "uniform-6", "--writers", "2"];
+        let Command::Demo(args) = Args::parse_from(words).command else { panic!("a demo") };
+        let plan = DemoPlan::resolve(args).expect("right");
+        let spec: GraphSpec = "uniform-6".parse().expect("a name");
+        let list = spec.generate(Weights::Uniform, &()).expect("it is small");
+        let db = evergraph::load(&list, &evergraph::LoadOptions::default(), &()).expect("loads");
+        let interrupt = Interrupt::default();
+        let live = Live {
+            db: &db,
+            list: &list,
+            plan: &plan,
+            interrupt: &interrupt,
+            record_bytes_max: LIMIT,
+        };
+        let (records, ended) = live.run().expect("it goes well");
+        assert_eq!(ended.why, Why::RecordFull);
+        assert!(ended.commits > 0 && ended.time < plan.time);
+        // One transaction more than fits, at most, for each.
+        assert!(records.iter().all(|record| record.bytes() < LIMIT / 2 + 10_000));
+    }
 }

@@ -52,7 +52,7 @@ pub(crate) fn demo(plan: &DemoPlan, interrupt: &Interrupt) -> Result<(), Failure
     let db = input::database_options(&plan.graph, list).in_memory();
     load(&db, list, interrupt)?;
     let loaded = db.version().0;
-    let live = Live { db: &db, list, plan, interrupt };
+    let live = Live { db: &db, list, plan, interrupt, record_bytes_max: record::BYTES_MAX };
     let (records, ended) = live.run()?;
     say(&told(&ended, plan.time))?;
     let start = Instant::now();

@@ -21,7 +21,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use super::live::{Live, Shared, Tally};
-use super::record::{BYTES_MAX, Record};
+use super::record::Record;
 use crate::failure::Failure;
 
 /// Temporary edges, and edges taken away, as a share of the given ones: one in so many.
@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
 
     /// Writes until the live part ends.
     pub(super) fn run(mut self) -> Result<Record, Failure> {
-        let record_max = BYTES_MAX / self.live.plan.writers;
+        let record_max = self.live.record_bytes_max / self.live.plan.writers;
         while !self.shared.stopped() {
             self.transact()?;
             if self.record.bytes() > record_max {

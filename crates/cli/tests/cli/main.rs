@@ -1,0 +1,12 @@
+//! The real binary, as its users run it.
+
+mod demo;
+mod errors;
+mod generate;
+mod help;
+mod interrupt;
+mod references;
+mod results;
+mod support;
+mod updates;
+mod usage;
