@@ -3,7 +3,7 @@
 //! # Method
 //! Three steps, each on what the one before left.
 //!   1. *Trim.* A vertex without in-edges or without out-edges is a component of its own; taking
-//!      it away may leave its neighbours so, in waves.
+//!      it away may leave its neighbours so, in waves, as long as these are worth several threads.
 //!   2. *Forward and backward.* What a pivot reaches, and is reached by, is its component. With
 //!      the best connected vertex as the pivot that is nearly always the giant one, and both
 //!      searches are parallel, direction-optimising BFS.
@@ -76,10 +76,11 @@ const UNKNOWN: VertexId = NO_COMPONENT;
 /// Vertices per task of a wave.
 const WAVE_PER_TASK: usize = 64;
 
-/// Waves smaller than this stay on the calling thread: waking another one takes longer.
-const SEQUENTIAL_WAVE_MAX: usize = 512;
+/// Smaller waves are left to the depth-first search: they would be the work of one thread, and it
+/// is the better one for that. A path would take as many waves as it has vertices.
+const WAVE_MIN: usize = 512;
 
-/// Labels what has no way in or no way out; everything else stays [`UNKNOWN`].
+/// Labels most of what has no way in or no way out; everything else stays [`UNKNOWN`].
 fn trim<G: GraphView>(view: &G, config: &SccConfig) -> Result<Vec<AtomicU32>, AlgoError> {
     let bound = view.vertex_bound();
     let trim = Trim {
@@ -93,20 +94,13 @@ fn trim<G: GraphView>(view: &G, config: &SccConfig) -> Result<Vec<AtomicU32>, Al
         .filter(|&v| view.contains(v) && (view.in_degree(v) == 0 || view.degree(v) == 0))
         .collect();
     wave.par_iter().for_each(|&v| trim.labels[v as usize].store(v, Ordering::Relaxed));
-    while !wave.is_empty() {
+    while wave.len() >= WAVE_MIN {
         config.cancel.check()?;
-        wave = if wave.len() < SEQUENTIAL_WAVE_MAX {
-            let mut next = Vec::new();
-            trim.take_away(&wave, &mut next);
+        let parts = wave.par_chunks(WAVE_PER_TASK).fold(Vec::new, |mut next, chunk| {
+            trim.take_away(chunk, &mut next);
             next
-        } else {
-            let chunks = wave.par_chunks(WAVE_PER_TASK);
-            let parts = chunks.fold(Vec::new, |mut next, chunk| {
-                trim.take_away(chunk, &mut next);
-                next
-            });
-            parts.collect::<Vec<_>>().concat()
-        };
+        });
+        wave = parts.collect::<Vec<_>>().concat();
     }
     Ok(trim.labels)
 }

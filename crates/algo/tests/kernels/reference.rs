@@ -227,7 +227,9 @@ fn gnutella_peers_as_snap_counts_them() {
     assert_eq!(output.triangles, 2024);
     let largest = |labels: &[u32]| {
         let mut sizes = vec![0; labels.len()];
-        labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        for &label in labels {
+            sizes[label as usize] += 1;
+        }
         sizes.into_iter().max()
     };
     let output = wcc(&csr, &WccConfig::default()).expect("nothing to refuse");
