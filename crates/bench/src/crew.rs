@@ -96,6 +96,9 @@ pub(crate) fn together<S: Send, R: Send>(
         let first = results.iter().map(|&(_, start, _)| start).min();
         let last = results.iter().map(|&(_, _, end)| end).max();
         let time = last.zip(first).map_or(Duration::ZERO, |(last, first)| last - first);
+        // The watcher may have slept through the end.
+        progress.retain(|&(at, _)| at < time.as_secs_f64());
+        progress.push((time.as_secs_f64(), done()));
         let results = results.into_iter().map(|(result, ..)| result).collect();
         Ok(Outcome { time, results, progress })
     })

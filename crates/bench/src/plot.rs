@@ -37,11 +37,12 @@ pub(crate) fn draw(report: &Report, folder: &Path) -> Result<()> {
         drawn.map_err(|error| Error::Plot { path: path.clone(), message: error.to_string() })
     };
     if !report.throughput.is_empty() {
-        let lines = Lines { title: "Updates over time", unit: "updates per second" };
+        let unit = "million updates per second";
+        let lines = Lines { title: "Updates over time", unit, scale: 1e-6 };
         on_file("throughput.svg", &|canvas| lines.draw(canvas, &report.throughput))?;
     }
     if !report.memory.is_empty() {
-        let lines = Lines { title: "Memory over time", unit: "bytes per entry" };
+        let lines = Lines { title: "Memory over time", unit: "bytes per entry", scale: 1.0 };
         on_file("memory.svg", &|canvas| lines.draw(canvas, &report.memory))?;
     }
     let ratios: Vec<&Row> =
@@ -54,22 +55,26 @@ pub(crate) fn draw(report: &Report, folder: &Path) -> Result<()> {
 
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// The greatest of some numbers, with room above; at least 1.
-fn top(values: impl Iterator<Item = f64>) -> f64 {
-    const ROOM: f64 = 1.1;
-    ROOM * values.fold(1.0, f64::max)
-}
+/// Free space above and beside what is drawn.
+const ROOM: f64 = 1.1;
+/// Bars of greater ratios are cut off, so that those near 1 can be told apart; their numbers stand
+/// on them.
+const RATIO_DRAWN_MAX: f64 = 3.0;
 
 /// Lines over seconds.
 struct Lines {
     title: &'static str,
     unit: &'static str,
+    /// What values are multiplied by to be in the unit.
+    scale: f64,
 }
 
 impl Lines {
     fn draw(&self, canvas: &Canvas<'_>, series: &[Series]) -> Drawn {
         let points = || series.iter().flat_map(|series| &series.points);
-        let (right, top) = (top(points().map(|point| point.0)), top(points().map(|point| point.1)));
+        let scaled = |&(x, y): &(f64, f64)| (x, y * self.scale);
+        let right = ROOM * points().map(|point| point.0).fold(f64::MIN_POSITIVE, f64::max);
+        let top = ROOM * points().map(|point| scaled(point).1).fold(f64::MIN_POSITIVE, f64::max);
         let mut chart = ChartBuilder::on(canvas)
             .caption(self.title, (FONT, 22))
             .margin(14)
@@ -83,7 +88,7 @@ impl Lines {
             .light_line_style(WHITE)
             .draw()?;
         for (series, colour) in series.iter().zip(COLOURS.into_iter().cycle()) {
-            let line = LineSeries::new(series.points.iter().copied(), colour.stroke_width(2));
+            let line = LineSeries::new(series.points.iter().map(scaled), colour.stroke_width(2));
             chart.draw_series(line)?.label(&series.name).legend(move |at| swatch(at, colour));
         }
         chart
@@ -105,34 +110,33 @@ fn swatch((x, y): (i32, i32), colour: RGBColor) -> Rectangle<(i32, i32)> {
 fn draw_ratios(canvas: &Canvas<'_>, rows: &[&Row]) -> Drawn {
     let kernels = distinct(rows.iter().map(|row| row.metric.to_owned()));
     let states = distinct(rows.iter().map(|row| state(row)));
-    let ratios = rows.iter().flat_map(|row| [row.ratio, targets::ratio_max(row)]);
+    let greatest = rows.iter().filter_map(|row| row.ratio).fold(1.0, f64::max);
+    let top = ROOM * greatest.clamp(2.0, RATIO_DRAWN_MAX);
     let mut chart = ChartBuilder::on(canvas)
         .caption("Time on the live graph / time on a static array", (FONT, 22))
         .margin(14)
         .x_label_area_size(44)
         .y_label_area_size(60)
-        .build_cartesian_2d(0.0..kernels.len() as f64, 0.0..top(ratios.flatten()))?;
+        .build_cartesian_2d(0.0..kernels.len() as f64, 0.0..top)?;
     chart.configure_mesh().disable_x_mesh().x_labels(0).light_line_style(WHITE).draw()?;
+    let small = Pos::new(HPos::Center, VPos::Bottom);
+    let small = (FONT, 11).into_font().color(&BLACK).pos(small);
     // Bars take four fifths of a group's width.
     let width = 0.8 / states.len() as f64;
     for (place, (name, colour)) in states.iter().zip(COLOURS.into_iter().cycle()).enumerate() {
         let bars = rows.iter().filter(|row| state(row) == *name).filter_map(|row| {
             let group = kernels.iter().position(|kernel| kernel == row.metric)?;
             let left = group as f64 + 0.1 + place as f64 * width;
-            Some((left, row.ratio?, targets::ratio_max(row)))
+            Some(Bar { left, ratio: row.ratio?, wanted: targets::ratio_max(row) })
         });
-        let bars: Vec<(f64, f64, Option<f64>)> = bars.collect();
-        let bar = |&(left, ratio, _): &(f64, f64, _)| {
-            Rectangle::new([(left, 0.0), (left + 0.9 * width, ratio)], colour.filled())
-        };
-        let drawn = chart.draw_series(bars.iter().map(bar))?;
+        let bars: Vec<Bar> = bars.collect();
+        let drawn = chart.draw_series(bars.iter().map(|bar| bar.body(width, colour)))?;
         drawn.label(name).legend(move |at| swatch(at, colour));
-        let wanted = bars.iter().filter_map(|&(left, _, wanted)| {
-            let wanted = wanted?;
-            let line = vec![(left, wanted), (left + 0.9 * width, wanted)];
-            Some(PathElement::new(line, BLACK.stroke_width(2)))
-        });
-        chart.draw_series(wanted)?;
+        chart.draw_series(bars.iter().filter_map(|bar| bar.wanted_line(width)))?;
+        chart.draw_series(bars.iter().map(|bar| {
+            let at = (bar.left + 0.45 * width, bar.ratio.min(RATIO_DRAWN_MAX));
+            Text::new(format!("{:.2}", bar.ratio), at, small.clone())
+        }))?;
     }
     let even = [(0.0, 1.0), (kernels.len() as f64, 1.0)];
     chart.draw_series(LineSeries::new(even, BLACK.mix(0.5)))?;
@@ -149,6 +153,27 @@ fn draw_ratios(canvas: &Canvas<'_>, rows: &[&Row]) -> Drawn {
         .border_style(BLACK)
         .draw()?;
     Ok(())
+}
+
+/// A bar of the chart of ratios.
+struct Bar {
+    left: f64,
+    ratio: f64,
+    wanted: Option<f64>,
+}
+
+impl Bar {
+    fn body(&self, width: f64, colour: RGBColor) -> Rectangle<(f64, f64)> {
+        let top = self.ratio.min(RATIO_DRAWN_MAX);
+        Rectangle::new([(self.left, 0.0), (self.left + 0.9 * width, top)], colour.filled())
+    }
+
+    /// A line at what is wanted.
+    fn wanted_line(&self, width: f64) -> Option<PathElement<(f64, f64)>> {
+        let wanted = self.wanted?;
+        let ends = vec![(self.left, wanted), (self.left + 0.9 * width, wanted)];
+        Some(PathElement::new(ends, BLACK.stroke_width(2)))
+    }
 }
 
 /// What the bars of a row are called.

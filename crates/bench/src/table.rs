@@ -6,14 +6,14 @@ use crate::report::Row;
 use crate::targets;
 
 const HEAD: [&str; 9] =
-    ["metric", "graph", "threads", "of", "value", "min .. max", "baseline", "ratio", "wanted"];
+    ["metric", "graph", "threads", "of", "value", "least .. most", "baseline", "ratio", "wanted"];
 /// Columns of numbers.
-const RIGHT: [usize; 2] = [4, 7];
+const RIGHT: [usize; 3] = [4, 5, 7];
 
 /// Draws the table.
 pub(crate) fn draw(rows: &[Row]) -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(HEAD);
+    table.load_style(presets::ASCII_MARKDOWN).set_header(HEAD);
     for row in rows {
         table.add_row(cells(row).map(Cell::new));
     }
@@ -26,22 +26,22 @@ pub(crate) fn draw(rows: &[Row]) -> String {
 }
 
 fn cells(row: &Row) -> [String; 9] {
-    let value = |value: Option<f64>| value.map_or("-".into(), |value| quantity(value, row.unit));
+    let scale = Scale::of(row.value.unwrap_or(0.0), row.unit);
     let baseline = row.baseline.map_or(String::new(), |baseline| {
-        let baseline_value = row.baseline_value.map(|value| quantity(value, row.unit));
-        format!("{baseline} {}", baseline_value.unwrap_or_default())
+        let value = row.baseline_value.unwrap_or(f64::NAN);
+        let scale = Scale::of(value, row.unit);
+        format!("{baseline} {} {}", scale.number(value), scale.unit())
     });
-    let spread = match row.samples {
-        0 | 1 => String::new(),
-        _ => format!("{} .. {}", value(row.min), value(row.max)),
-    };
+    let spread = row.min.zip(row.max).filter(|_| row.samples > 1);
+    let spread = spread.map(|(min, max)| format!("{} .. {}", scale.number(min), scale.number(max)));
+    let value = row.value.map(|value| format!("{} {}", scale.number(value), scale.unit()));
     [
         row.metric.into(),
         if row.weighted { format!("{} weighted", row.graph) } else { row.graph.clone() },
         row.threads.to_string(),
         details(row),
-        value(row.value),
-        spread,
+        value.unwrap_or_else(|| "-".into()),
+        spread.unwrap_or_default(),
         baseline,
         row.ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
         targets::ratio_max(row).map_or(String::new(), |ratio| format!("<= {ratio}")),
@@ -63,24 +63,43 @@ fn details(row: &Row) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// A number with four digits that count and a unit.
-fn quantity(value: f64, unit: &str) -> String {
-    let (scaled, prefix) = match (unit, value.abs()) {
-        ("s", value) if value < 1.0 => (1e3, "m"),
-        ("s" | "B" | "us" | "of alone", _) => (1.0, ""),
-        (_, value) if value >= 1e9 => (1e-9, "G"),
-        (_, value) if value >= 1e6 => (1e-6, "M"),
-        (_, value) if value >= 1e3 => (1e-3, "k"),
-        _ => (1.0, ""),
-    };
-    let value = value * scaled;
-    let digits = match value.abs() {
-        value if value >= 1000.0 => 0,
-        value if value >= 100.0 => 1,
-        value if value >= 10.0 => 2,
-        _ => 3,
-    };
-    format!("{value:.digits$} {prefix}{unit}")
+/// How numbers of about one size are written: four digits that count, and a unit.
+#[derive(Clone, Copy)]
+struct Scale {
+    factor: f64,
+    prefix: &'static str,
+    unit: &'static str,
+}
+
+impl Scale {
+    /// The scale in which a value is a handy number.
+    fn of(value: f64, unit: &'static str) -> Self {
+        let (factor, prefix, unit) = match (unit, value.abs()) {
+            ("s", value) if value < 1.0 => (1e3, "m", "s"),
+            ("us", value) if value >= 1e3 => (1e-3, "", "ms"),
+            ("s" | "B" | "us" | "of alone", _) => (1.0, "", unit),
+            (_, value) if value >= 1e9 => (1e-9, "G", unit),
+            (_, value) if value >= 1e6 => (1e-6, "M", unit),
+            (_, value) if value >= 1e3 => (1e-3, "k", unit),
+            _ => (1.0, "", unit),
+        };
+        Self { factor, prefix, unit }
+    }
+
+    fn unit(self) -> String {
+        format!("{}{}", self.prefix, self.unit)
+    }
+
+    fn number(self, value: f64) -> String {
+        let value = value * self.factor;
+        let digits = match value.abs() {
+            value if value >= 1000.0 => 0,
+            value if value >= 100.0 => 1,
+            value if value >= 10.0 => 2,
+            _ => 3,
+        };
+        format!("{value:.digits$}")
+    }
 }
 
 #[cfg(test)]
@@ -98,9 +117,10 @@ mod tests {
             (14.5e9, "B/s", "14.50 GB/s"),
             (5.43, "B", "5.430 B"),
             (0.9, "of alone", "0.900 of alone"),
-            (12_345.6, "us", "12346 us"),
+            (12_345.6, "us", "12.35 ms"),
         ] {
-            assert_eq!(quantity(value, unit), text);
+            let scale = Scale::of(value, unit);
+            assert_eq!(format!("{} {}", scale.number(value), scale.unit()), text);
         }
     }
 

@@ -245,7 +245,7 @@ fn charts_are_drawn_and_well_formed() {
     rows(&line);
     for (name, words) in [
         ("ratios.svg", vec!["scan_seq", "scan_random", "fresh, 2 threads", "settled, 2 threads"]),
-        ("throughput.svg", vec!["2 threads", "updates per second"]),
+        ("throughput.svg", vec!["2 threads", "million updates per second"]),
         ("memory.svg", vec!["no snapshot held", "a snapshot held", "bytes per entry"]),
     ] {
         let texts = texts(&charts.join(name));
