@@ -1,13 +1,15 @@
 //! How far a long step is: a bar on the terminal, nothing where nobody watches.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use evergraph::graph::progress::{Progress, Stage, Status};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::interrupt::Interrupt;
+use crate::numbers::count;
 
 /// Between two looks of a step that only turns a wheel.
 const TURN: Duration = Duration::from_millis(100);
@@ -99,43 +101,38 @@ impl Bar {
     }
 
     fn read(&self, total: Option<u64>) {
-        self.restart(match total {
+        let template = match total {
             Some(_) => "{msg:12} {bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left",
             None => "{msg:12} {spinner} {bytes}  {bytes_per_sec}",
-        });
-        self.shape.set_message(self.reading);
-        self.set_length(total);
+        };
+        self.restart(self.reading, total, template);
     }
 
     fn count(&self, what: &'static str, total: Option<u64>) {
-        self.restart(match total {
-            Some(_) => "{msg:12} {bar:30} {human_pos}/{human_len}  {per_sec}  {eta} left",
-            None => "{msg:12} {spinner} {human_pos}  {per_sec}",
-        });
-        self.shape.set_message(what);
-        self.set_length(total);
+        let template = match total {
+            Some(_) => "{msg:12} {bar:30} {human_pos}/{human_len}  {rate}  {eta} left",
+            None => "{msg:12} {spinner} {human_pos}  {rate}",
+        };
+        self.restart(what, total, template);
     }
 
     fn turn(&self, what: &'static str) {
-        self.restart("{msg:12} {spinner} {elapsed}");
-        self.shape.set_message(what);
+        self.restart(what, None, "{msg:12} {spinner} {elapsed}");
         if !self.shape.is_hidden() {
             self.shape.enable_steady_tick(TURN);
         }
     }
 
-    fn restart(&self, template: &str) {
+    fn restart(&self, what: &'static str, total: Option<u64>, template: &str) {
         let style = ProgressStyle::with_template(template).expect("the templates are well-formed");
         self.shape.disable_steady_tick();
-        self.shape.set_style(style);
-        self.shape.reset();
-    }
-
-    fn set_length(&self, total: Option<u64>) {
+        self.shape.set_message(what);
         match total {
             Some(total) => self.shape.set_length(total),
             None => self.shape.unset_length(),
         }
+        self.shape.set_style(style.with_key("rate", write_rate));
+        self.shape.reset();
     }
 }
 
@@ -154,6 +151,13 @@ impl Progress for Bar {
         }
         self.advance(status.done)
     }
+}
+
+/// How many a second, in whole numbers.
+#[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
+fn write_rate(state: &ProgressState, out: &mut dyn fmt::Write) {
+    // What cannot be written cannot be read either.
+    let _lost = write!(out, "{}/s", count(state.per_sec() as u64));
 }
 
 fn number(stage: Stage) -> u8 {

@@ -80,28 +80,23 @@ pub(crate) const TOPICS: [Topic; 3] = [
 ];
 
 const ALGORITHMS: &str = "\
-Algorithms of `evergraph run`, with the exact semantics of LDBC Graphalytics for the first six
+Algorithms of `evergraph run`. The first six have the exact semantics of LDBC Graphalytics.
 
-  name       value of a vertex                                      options
-  bfs        fewest edges from the source                           --source KEY
-  pagerank   share of time a random surfer spends there;            --iterations N (20)
-             the rank of vertices without out-edges is spread       --damping D (0.85)
-             over all vertices
-  wcc        first vertex of its component, directions ignored
-  cdlp       label of its community, synchronous label              --iterations N (10)
-             propagation, the smallest of the most frequent
-             labels; labels start as the keys
-  lcc        share of the possible edges among its neighbours
-             that are there
-  sssp       least sum of weights from the source; an edge          --source KEY
-             without a weight counts 1. Weights below 0 are an
-             error                                                  --weighted
-  triangles  (one number) sets of three vertices that are all
-             joined, directions and self loops ignored
-  scc        first vertex of its strongly connected component
+  bfs        Fewest edges from a source to every vertex. --source KEY
+  pagerank   The share of time a random surfer spends at every vertex; from a vertex without
+             out-edges the surfer jumps anywhere. --iterations N (20), --damping D (0.85)
+  wcc        The first vertex of the component of every vertex, directions ignored.
+  cdlp       The community of every vertex, by synchronous label propagation: the most frequent
+             label among the neighbours, the smallest of several. Labels start as the keys.
+             --iterations N (10)
+  lcc        The share of the possible edges among the neighbours of every vertex that are there.
+  sssp       The least sum of weights from a source to every vertex. An edge without a weight
+             counts 1; weights below 0 are an error. --source KEY, --weighted
+  triangles  How many sets of three vertices are all joined, directions and self loops ignored.
+  scc        The first vertex of the strongly connected component of every vertex.
 
-All of them run in parallel (--threads) on a snapshot of the live store, and all of them can be
-checked with a serial computation that shares no code with them (--verify).
+All of them run in parallel (--threads N) on a snapshot of the live store. --verify checks the
+answer with a serial computation that shares no code with the parallel one.
 ";
 
 const FORMATS: &str = "\
@@ -138,7 +133,7 @@ overrule the file.
 const UPDATES: &str = "\
 Update logs, for `evergraph run ALGORITHM --updates FILE`
 
-A line per update, words separated by blanks, # before comments; .gz, .zst or .xz is decompressed.
+A line per update, words separated by blanks, # before comments; .gz, .zst, .xz are decompressed.
 
   a U V [W]   add the edge from U to V, with the weight W
   d U V       delete the edge from U to V
@@ -149,8 +144,8 @@ A line per update, words separated by blanks, # before comments; .gz, .zst or .x
 Every --batch N lines (1, if not said) are one transaction: all of them take effect, or none. The
 first line that does not fit the graph ends the run with exit code 1 and its file and line: an edge
 that is there already or is not there, a vertex that is unknown or is there already, a weight in a
-graph without --weighted. Vertices must be added before their edges. In an undirected graph V U is
-the same edge as U V.
+graph without --weighted, a self loop with --self-loops forbid or drop. Vertices must be added
+before their edges. In an undirected graph V U is the same edge as U V.
 
 Without --graph the log starts from an empty graph: undirected, or --directed; keys are numbers, or
 --keys text. `evergraph generate updates` makes such logs.

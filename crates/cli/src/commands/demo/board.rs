@@ -69,7 +69,9 @@ impl<'a> Board<'a> {
             self.samples.pop_front();
         }
         let pause = if self.screen.is_some() { REFRESH } else { PRINT };
-        if now - self.shown < pause {
+        // What would stand right above the last table is not printed.
+        let last_is_near = self.screen.is_none() && self.elapsed() + PRINT / 2 > self.planned;
+        if now - self.shown < pause || last_is_near {
             return Ok(());
         }
         self.shown = now;
@@ -114,12 +116,14 @@ impl<'a> Board<'a> {
         )?;
         writeln!(
             text,
-            "commits/s {now} now, {} on average; {} in all, {} tried again",
+            "commits   {now}/s now, {}/s on average, {} in all",
             per_second(commits, self.elapsed()),
             count(commits),
-            counted(self.shared.sum(|tally| &tally.conflicts), "conflict", "conflicts")
         )?;
-        writeln!(text, "edges     {} now, version {}", count(stats.edges), count(stats.version.0))?;
+        let conflicts = self.shared.sum(|tally| &tally.conflicts);
+        let (edges, version) = (count(stats.edges), count(stats.version.0));
+        let conflicts = counted(conflicts, "conflict", "conflicts");
+        writeln!(text, "edges     {edges} now, version {version}, {conflicts} tried again")?;
         writeln!(text, "{}", self.table().trim_fmt())
     }
 

@@ -30,7 +30,7 @@ use crate::progress::Bar;
 use crate::resolve::DemoPlan;
 use compare::Differences;
 use live::{Ended, Live};
-use model::Model;
+use model::{Flaw, Model};
 use record::Record;
 
 /// Up to so many edges a transaction each loads them in well under a minute; larger graphs are
@@ -115,9 +115,9 @@ fn verify(
     records: &[Record],
 ) -> Result<Model, Failure> {
     let mut model = Model::of(list);
-    let last = model
-        .replay(loaded, records)
-        .map_err(|why| Failure::Failed(format!("not verified: {why}")))?;
+    let key = |v| list.keys.key(v).map_or(String::new(), |key| key.to_string());
+    let told = |flaw: Flaw| Failure::Failed(format!("not verified: {}", flaw.told(key)));
+    let last = model.replay(loaded, records).map_err(told)?;
     let version = db.version().0;
     if last != version {
         return Err(Failure::Failed(format!(
@@ -126,8 +126,6 @@ fn verify(
     }
     let differences = compare::compare(db, list, &model)?;
     report(&differences)?;
-    let broken = |what| Failure::Failed(format!("not verified: the store is damaged: {what}"));
-    db.check().map_err(broken)?;
     Ok(model)
 }
 

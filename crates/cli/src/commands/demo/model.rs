@@ -21,6 +21,35 @@ pub(super) struct Model {
     incoming: Vec<BTreeSet<VertexId>>,
 }
 
+/// What the records show that the store cannot have done rightly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Flaw {
+    /// A version is missing, or was given twice.
+    Gap { version: u64, before: u64 },
+    /// A change was committed that was not possible.
+    Change { version: u64, change: Update<VertexId>, why: &'static str },
+}
+
+impl Flaw {
+    /// The flaw in words, vertices named by `key`.
+    pub(super) fn told(&self, key: impl Fn(VertexId) -> String) -> String {
+        let (version, change, why) = match *self {
+            Self::Gap { version, before } => {
+                return format!("version {version} was committed right after {before}");
+            }
+            Self::Change { version, change, why } => (version, change, why),
+        };
+        let what = match change.map(key) {
+            Update::AddEdge { from, to, .. } => format!("added the edge {from} {to}"),
+            Update::DeleteEdge { from, to } => format!("deleted the edge {from} {to}"),
+            Update::SetWeight { from, to, .. } => format!("gave a weight to the edge {from} {to}"),
+            Update::AddVertex(vertex) => format!("added the vertex {vertex}"),
+            Update::DeleteVertex(vertex) => format!("deleted the vertex {vertex}"),
+        };
+        format!("version {version} {what}, though {why}")
+    }
+}
+
 impl Model {
     /// The graph of a list.
     pub(super) fn of(list: &EdgeList) -> Self {
@@ -86,7 +115,7 @@ impl Model {
 
     /// Makes the changes of all records in the order of their versions, which must follow each
     /// other without a gap after `version`. Returns the last version.
-    pub(super) fn replay(&mut self, version: u64, records: &[Record]) -> Result<u64, String> {
+    pub(super) fn replay(&mut self, version: u64, records: &[Record]) -> Result<u64, Flaw> {
         let mut readers: Vec<Reader<'_>> = records.iter().map(Record::reader).collect();
         let mut version = version;
         let mut changes = Vec::new();
@@ -97,49 +126,38 @@ impl Model {
             };
             let found = reader.version().unwrap_or_default();
             if found != version + 1 {
-                return Err(format!("version {found} was committed right after {version}"));
+                return Err(Flaw::Gap { version: found, before: version });
             }
             version = found;
             reader.take(&mut changes);
-            for change in &changes {
-                self.apply(change).map_err(|why| format!("version {version}: {why}"))?;
+            for &change in &changes {
+                self.apply(change).map_err(|why| Flaw::Change { version, change, why })?;
             }
         }
     }
 
-    fn apply(&mut self, change: &Update<VertexId>) -> Result<(), String> {
-        match *change {
+    /// Makes a change, or says why the store cannot have made it.
+    fn apply(&mut self, change: Update<VertexId>) -> Result<(), &'static str> {
+        let (before, expected) = match change {
             Update::AddEdge { from, to, weight } => {
-                self.need(from)?;
-                self.need(to)?;
-                let before = self.set(from, to, weight.unwrap_or(1.0));
-                none(before, || format!("the edge {from} {to} was added though it was there"))
+                if !(self.contains(from) && self.contains(to)) {
+                    return Err("one of its ends was gone");
+                }
+                (self.set(from, to, weight.unwrap_or(1.0)).is_some(), false)
             }
-            Update::SetWeight { from, to, weight } => {
-                let before = self.set(from, to, weight);
-                some(before, || {
-                    format!("the edge {from} {to} got a weight though it was not there")
-                })
-            }
-            Update::DeleteEdge { from, to } => {
-                let before = self.unset(from, to);
-                some(before, || format!("the edge {from} {to} was deleted though it was not there"))
-            }
-            Update::AddVertex(v) => {
-                let before = std::mem::replace(&mut self.present[v as usize], true);
-                none(before.then_some(()), || format!("vertex {v} was added though it was there"))
-            }
+            Update::SetWeight { from, to, weight } => (self.set(from, to, weight).is_some(), true),
+            Update::DeleteEdge { from, to } => (self.unset(from, to).is_some(), true),
+            Update::AddVertex(v) => (std::mem::replace(&mut self.present[v as usize], true), false),
             Update::DeleteVertex(v) => {
-                self.need(v)?;
-                self.present[v as usize] = false;
                 self.isolate(v);
-                Ok(())
+                (std::mem::replace(&mut self.present[v as usize], false), true)
             }
+        };
+        match (before, expected) {
+            (true, false) => Err("it was there already"),
+            (false, true) => Err("it was not there"),
+            _ => Ok(()),
         }
-    }
-
-    fn need(&self, v: VertexId) -> Result<(), String> {
-        some(self.contains(v).then_some(()), || format!("vertex {v} was used though it was gone"))
     }
 
     /// Puts an edge there; the weight it had before.
@@ -177,14 +195,6 @@ impl Model {
             }
         }
     }
-}
-
-fn none<T: Copy>(value: Option<T>, message: impl FnOnce() -> String) -> Result<(), String> {
-    if value.is_none() { Ok(()) } else { Err(message()) }
-}
-
-fn some<T>(value: Option<T>, message: impl FnOnce() -> String) -> Result<(), String> {
-    value.map(|_| ()).ok_or_else(message)
 }
 
 #[cfg(test)]
@@ -236,19 +246,27 @@ mod tests {
     #[test]
     fn what_cannot_have_been_is_found() {
         let found = |commits: &[(u64, Vec<Update<u32>>)]| {
-            model(true).replay(0, &[record(commits)]).expect_err("it cannot have been")
+            let flaw = model(true).replay(0, &[record(commits)]).expect_err("it cannot have been");
+            flaw.told(|v| format!("v{v}"))
         };
-        assert!(found(&[(2, vec![add(0, 3)])]).contains("version 2 was committed right after 0"));
-        assert!(found(&[(1, vec![add(0, 3)]), (1, vec![])]).contains("right after 1"));
-        assert!(
-            found(&[(1, vec![add(0, 1)])]).contains("version 1: the edge 0 1 was added though")
-        );
+        assert_eq!(found(&[(2, vec![add(0, 3)])]), "version 2 was committed right after 0");
+        let twice = [(1, vec![add(0, 3)]), (1, vec![])];
+        assert_eq!(found(&twice), "version 1 was committed right after 1");
+        let added = "version 1 added the edge v0 v1, though it was there already";
+        assert_eq!(found(&[(1, vec![add(0, 1)])]), added);
         let delete = Update::DeleteEdge { from: 1, to: 0 };
-        assert!(found(&[(1, vec![delete])]).contains("was deleted though"));
+        let deleted = "version 1 deleted the edge v1 v0, though it was not there";
+        assert_eq!(found(&[(1, vec![delete])]), deleted);
         let weight = Update::SetWeight { from: 1, to: 0, weight: 2.0 };
-        assert!(found(&[(1, vec![weight])]).contains("got a weight though"));
+        let set = "version 1 gave a weight to the edge v1 v0, though it was not there";
+        assert_eq!(found(&[(1, vec![weight])]), set);
         let use_after = vec![Update::DeleteVertex(3), add(3, 0)];
-        assert!(found(&[(1, use_after)]).contains("vertex 3 was used though it was gone"));
-        assert!(found(&[(1, vec![Update::AddVertex(3)])]).contains("vertex 3 was added though"));
+        let used = "version 1 added the edge v3 v0, though one of its ends was gone";
+        assert_eq!(found(&[(1, use_after)]), used);
+        let added = "version 1 added the vertex v3, though it was there already";
+        assert_eq!(found(&[(1, vec![Update::AddVertex(3)])]), added);
+        let twice = vec![Update::DeleteVertex(3), Update::DeleteVertex(3)];
+        let deleted = "version 1 deleted the vertex v3, though it was not there";
+        assert_eq!(found(&[(1, twice)]), deleted);
     }
 }

@@ -23,7 +23,11 @@ const SHOWN: usize = 10;
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     let Report { plan, graph, .. } = report;
     let name = plan.algorithm.name();
-    writeln!(out, "{name} of {}\n", plan.graph.name)?;
+    write!(out, "{name} of {}", plan.graph.name)?;
+    if let Some(updates) = &plan.updates {
+        write!(out, " after {}", updates.path.display())?;
+    }
+    writeln!(out, "\n")?;
     let kind = (graph.directed, graph.weighted);
     line(out, "graph", &describe(graph.vertices, graph.edges, kind))?;
     line(out, "version", &count(graph.version).to_string())?;
@@ -55,8 +59,8 @@ fn steps(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     if let (Some(done), Some(time)) = (graph.replayed, times.replay) {
         let updates = counted(done.updates, "update", "updates");
         let transactions = counted(done.transactions, "transaction", "transactions");
-        let rate = per_second(done.transactions, time);
-        let text = format!("{updates} by {transactions} in {}, {rate}/s", Seconds(time));
+        let rate = per_second(done.updates, time);
+        let text = format!("{updates} by {transactions} in {}, {rate} updates/s", Seconds(time));
         line(out, "replayed", &text)?;
     }
     let threads = counted(rayon::current_num_threads() as u64, "thread", "threads");
