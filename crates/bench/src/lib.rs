@@ -5,10 +5,10 @@
 //! each figure means is told in `docs/benchmarks.md`.
 //!
 //! # How
-//!   A graph is read or made and put into a random order ([`input`]). Threads commit single-edge
-//!   transactions ([`crew`], [`live`]); kernels run on the live graph and on its static twin in
-//!   turns, and their answers are compared ([`kernel`], [`twin`]). Each file under [`measure`]
-//!   does one command and adds rows to the report ([`report`]).
+//!   A graph is read or made and put into a random order (`input.rs`). Threads commit single-edge
+//!   transactions (`crew.rs`, `live.rs`); kernels run on the live graph and on its static twin in
+//!   turns, and their answers are compared (`kernel.rs`, `twin.rs`). Each file under `measure/`
+//!   does one command and adds rows to the report (`report.rs`).
 #![forbid(unsafe_code)]
 
 // What is asked for.

@@ -155,7 +155,7 @@ fn scan_and_bandwidth() {
 
 #[test]
 fn mixed() {
-    let rows = rows("mixed");
+    let rows = rows("mixed --threads 1,2");
     for kernel in KERNELS {
         let row = one(&rows, &[metric(kernel)]);
         assert_eq!((&row["writers"], &row["compared"]), (&1.into(), &1.into()));

@@ -49,7 +49,10 @@ impl<'a> Session<'a> {
         if chosen.iter().any(|&what| what != What::Hub) {
             let input = Input::load(self.args, self.reporter)?;
             for &what in chosen.iter().filter(|&&what| what != What::Hub) {
-                for threads in self.args.thread_counts() {
+                // A writer and a reader, whatever is asked for.
+                let alone = what == What::Mixed;
+                let counts = if alone { vec![1] } else { self.args.thread_counts() };
+                for threads in counts {
                     self.measure_one(what, &input, threads)?;
                 }
             }
