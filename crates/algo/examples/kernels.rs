@@ -54,9 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// An edge in one direction or the other, as if a coin were thrown for it.
 fn turn((u, v): (VertexId, VertexId)) -> (VertexId, VertexId) {
-    // Odd multipliers near 2^32 divided by the golden ratio and the plastic number mix low bits up.
+    // Odd multipliers of random bits carry every bit of the ends to the top.
     let coin =
-        (u.wrapping_mul(0x9e37_79b1) ^ v.wrapping_mul(0xc140_2ba1)).wrapping_mul(0x9e37_79b1);
+        (u.wrapping_mul(0x9e37_79b1) ^ v.wrapping_mul(0x85eb_ca77)).wrapping_mul(0xc2b2_ae3d);
     if coin >> (u32::BITS - 1) == 0 { (u, v) } else { (v, u) }
 }
 

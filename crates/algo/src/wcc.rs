@@ -208,6 +208,14 @@ mod tests {
     }
 
     #[test]
+    fn a_link_halves_the_way_it_walks() {
+        let labels = [0, 0, 1, 2, 3, 4, 5].map(AtomicU32::new);
+        link(&labels, 6, 0);
+        let labels = labels.map(AtomicU32::into_inner);
+        assert_eq!(labels, [0, 0, 1, 1, 3, 3, 5]);
+    }
+
+    #[test]
     fn a_wrong_count_is_found_out() {
         let view = undirected(2, &[(0, 1)]);
         let wrong = WccOutput { labels: vec![0, 0], components: 2 };

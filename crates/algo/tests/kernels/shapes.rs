@@ -1,8 +1,8 @@
 //! Shapes that break kernels: nothing, one vertex, depth, hubs, everything joined.
 
 use evergraph_algo::{
-    BfsConfig, LccConfig, PageRankConfig, SccConfig, SsspConfig, TriangleConfig, WccConfig, bfs,
-    lcc, pagerank, scc, sssp, triangle_count, verify, wcc,
+    AlgoError, BfsConfig, Cancel, CdlpConfig, LccConfig, PageRankConfig, SccConfig, SsspConfig,
+    TriangleConfig, WccConfig, bfs, cdlp, lcc, pagerank, scc, sssp, triangle_count, verify, wcc,
 };
 
 use crate::support::{Pieces, check_all, check_searches, graph, skewed};
@@ -114,5 +114,26 @@ fn hubs_long_lists_and_large_fronts() {
         let csr = skewed(directed, 6000, 60_000, 11);
         check_all(&csr);
         check_all(&Pieces { csr, run_max: 7, hide_isolated: true });
+    }
+}
+
+#[test]
+fn a_raised_flag_stops_every_kernel() {
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let flag = || cancel.clone();
+    for directed in [false, true] {
+        let view = &skewed(directed, 100, 500, 5);
+        let stopped = [
+            bfs(view, &BfsConfig { cancel: flag(), ..BfsConfig::default() }).err(),
+            cdlp(view, &CdlpConfig { cancel: flag(), ..CdlpConfig::default() }).err(),
+            lcc(view, &LccConfig { cancel: flag() }).err(),
+            pagerank(view, &PageRankConfig { cancel: flag(), ..PageRankConfig::default() }).err(),
+            scc(view, &SccConfig { cancel: flag() }).err(),
+            sssp(view, &SsspConfig { cancel: flag(), ..SsspConfig::default() }).err(),
+            triangle_count(view, &TriangleConfig { cancel: flag() }).err(),
+            wcc(view, &WccConfig { cancel: flag(), ..WccConfig::default() }).err(),
+        ];
+        assert_eq!(stopped, [const { Some(AlgoError::Cancelled) }; 8]);
     }
 }
