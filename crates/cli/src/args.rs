@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Generate(GenerateArgs),
+    #[command(after_long_help = topics::BENCH_EXAMPLES)]
+    Bench(evergraph_bench::Args),
     Help(HelpArgs),
 }
 
@@ -34,6 +36,7 @@ impl Command {
             Self::Demo(_) => "demo",
             Self::Run(_) => "run",
             Self::Generate(_) => "generate",
+            Self::Bench(_) => "bench",
             Self::Help(_) => "help",
         }
     }
@@ -54,14 +57,14 @@ impl Command {
 pub(crate) struct DemoArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
-    /// How long the writers write
-    #[arg(long, value_name = "S", default_value = "15")]
+    /// For how many seconds the writers write
+    #[arg(long, value_name = "S", default_value = "15", help_heading = "Demo")]
     pub(crate) seconds: f64,
     /// How many threads commit transactions
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Demo")]
     pub(crate) writers: usize,
     /// What the random numbers follow from: of the changes, and of a generated graph
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Demo")]
     pub(crate) seed: Option<u64>,
 }
 
@@ -156,13 +159,13 @@ pub(crate) struct GenerateUpdatesArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
     /// The file to write; .gz, .zst or .xz compresses it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Log")]
     pub(crate) output: PathBuf,
     /// Temporary edges added and deleted, per edge of the graph
-    #[arg(long, value_name = "K", default_value = "9")]
+    #[arg(long, value_name = "K", default_value = "9", help_heading = "Log")]
     pub(crate) updates_per_edge: u32,
     /// What the random numbers follow from: of the log, and of a generated graph
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Log")]
     pub(crate) seed: Option<u64>,
 }
 

@@ -47,6 +47,11 @@ impl Failure {
         Self::Failed(format!("{}: cannot write: {reason}", path.display()))
     }
 
+    /// The program cannot find its own file to start it again.
+    pub(crate) fn of_this_program(error: &io::Error) -> Self {
+        Self::Failed(format!("cannot find the file of this program: {error}"))
+    }
+
     fn told(message: &impl ToString, hint: Option<&str>) -> Self {
         let message = message.to_string();
         Self::Failed(match hint {
@@ -64,6 +69,19 @@ impl From<Error> for Failure {
             Error::Read(error) => error.into(),
             Error::Source(error) => error.into(),
             Error::Replay(error) => error.into(),
+            error => Self::told(&error, None),
+        }
+    }
+}
+
+impl From<evergraph_bench::Error> for Failure {
+    fn from(error: evergraph_bench::Error) -> Self {
+        match error {
+            evergraph_bench::Error::Interrupted => Self::Interrupted,
+            evergraph_bench::Error::Output(error) => Self::of_stdout(&error),
+            evergraph_bench::Error::Write { path, source } => Self::of_file(&path, &source),
+            evergraph_bench::Error::Source(error) => error.into(),
+            evergraph_bench::Error::Database(error) => error.into(),
             error => Self::told(&error, None),
         }
     }

@@ -1,4 +1,4 @@
-//! The command line: `evergraph demo | run | generate | help`.
+//! The command line: `evergraph demo | run | generate | bench | help`.
 //!
 //! # The way of a command
 //!   `args` takes the words as they are; `resolve` checks them against each other and fills in
@@ -60,6 +60,7 @@ fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(args) => commands::demo(&DemoPlan::resolve(args)?, &interrupt),
         Command::Run(args) => commands::run(&RunPlan::resolve(args)?, &interrupt),
         Command::Generate(args) => commands::generate(&GeneratePlan::resolve(args)?, &interrupt),
+        Command::Bench(args) => commands::bench(args, &interrupt),
         Command::Help(args) => commands::help(&args),
     }
 }

@@ -6,6 +6,7 @@ Start here:
   evergraph demo                                 the main job live, in under a minute
   evergraph run pagerank --graph graph500-16     an algorithm on a generated graph
   evergraph run wcc --graph FILE                 the same on a graph of yours
+  evergraph bench insert kernels                 how fast it is on this machine
   evergraph help run                             all about a command, with examples
   evergraph help algorithms | formats | updates  what there is to compute, to read, to replay
 
@@ -66,6 +67,20 @@ Examples:
   evergraph generate updates --graph web.el --directed --updates-per-edge 2 --output w.log
   evergraph run pagerank --updates w.log --directed
       replays the log from an empty graph";
+
+pub(crate) const BENCH_EXAMPLES: &str = "\
+Examples:
+  evergraph bench insert kernels --graph graph500-18
+      how fast edges go in, and kernels beside the same on a static CSR, in a few minutes
+  evergraph bench all --json all.json --plot charts
+      everything, with the rows as JSON and the charts as SVG; takes its time
+  evergraph bench kernels --graph web.el.zst --directed --threads 1,2
+      a graph of yours, with one thread and with two
+
+A row is a figure: the median of --repeats samples, what it is compared with, and the ratio of the
+two; for times, below 1 is faster than the static graph. `fresh` was taken right after writing,
+`settled` after the store was left alone for --idle seconds. The answers of both sides are compared
+each time. Ctrl-C stops; what was measured until then is still written.";
 
 /// A page of help that is not about a command.
 pub(crate) struct Topic {

@@ -29,7 +29,7 @@ pub(crate) fn measure(
     let words: Vec<u64> = (1..=(ARRAY_BYTES / size_of::<u64>()) as u64).collect();
     let counts = if threads == 1 { vec![1] } else { vec![1, threads] };
     for threads in counts {
-        session.begin(&input.name, threads, "read bandwidth");
+        session.begin(&input.name, threads, "read bandwidth")?;
         let (mut reads, mut scans) = (Samples::default(), Samples::default());
         let pool = pool(threads)?;
         for _ in 0..session.repeats() {

@@ -52,7 +52,7 @@ fn measure_empty(
 ) -> Result<()> {
     let mut rates = Samples::default();
     for round in 0..session.repeats() {
-        begin(session, input, threads, ("empty", batch, round));
+        begin(session, input, threads, ("empty", batch, round))?;
         let db = input.database();
         rates.push(commit(session, (&db, input), (Action::Add, 0..input.len(), batch), threads)?);
         if round == 0 {
@@ -79,7 +79,7 @@ fn measure_full(
         let most = input.len() / 2 / least * least;
         let added = ADDED_MIN.next_multiple_of(least).min(most);
         for round in 0..session.repeats() {
-            begin(session, input, threads, ("full", batch, round));
+            begin(session, input, threads, ("full", batch, round))?;
             commit(session, (&db, input), (Action::Remove, 0..added, LOAD_BATCH), threads)?;
             session.wait_settled(&db)?;
             rates.push(commit(session, (&db, input), (Action::Add, 0..added, batch), threads)?);
@@ -119,10 +119,10 @@ fn begin(
     input: &Input,
     threads: usize,
     (into, batch, round): (&str, usize, usize),
-) {
+) -> Result<()> {
     let repeats = session.repeats();
     let step = format!("batches of {batch}, database {into}, {} of {repeats}", round + 1);
-    session.begin(&input.name, threads, &step);
+    session.begin(&input.name, threads, &step)
 }
 
 fn add(

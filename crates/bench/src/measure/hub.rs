@@ -43,14 +43,14 @@ pub(crate) fn measure(session: &mut Session<'_>, threads: usize) -> Result<()> {
         return Err(Error::TooSmall { graph, edges, needed });
     }
     let vertices = hub_edges + 1;
-    session.begin(&graph, threads, "loading the hub and its uniform twin");
+    session.begin(&graph, threads, "loading the hub and its uniform twin")?;
     let hub = Ground::new(session, vertices, star(session.args.seed, hub_edges))?;
     let uniform = uniform_edges(session.args.seed, vertices, hub_edges as usize);
     let uniform = Ground::new(session, vertices, uniform)?;
     let mut rates: [Pairs; 3] = Default::default();
     for round in 0..session.repeats() {
         let repeats = session.repeats();
-        session.begin(&graph, threads, &format!("changing, {} of {repeats}", round + 1));
+        session.begin(&graph, threads, &format!("changing, {} of {repeats}", round + 1))?;
         let ours = hub.sample(session, round, threads)?;
         let base = uniform.sample(session, round, threads)?;
         for (pairs, (ours, base)) in rates.iter_mut().zip(ours.into_iter().zip(base)) {

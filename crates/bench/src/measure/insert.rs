@@ -17,7 +17,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
         for keys in [Keys::Dense, Keys::Sparse] {
             let (name, repeats) = (keys.name(), session.repeats());
             let step = format!("inserting, {name} keys, {} of {repeats}", round + 1);
-            session.begin(&input.name, threads, &step);
+            session.begin(&input.name, threads, &step)?;
             let rate = load(session, input, threads, (keys, round))?;
             match keys {
                 Keys::Dense => rates.base.push(rate),

@@ -72,7 +72,7 @@ impl Stage<'_> {
             let mut pairs = Pairs::default();
             let mut groups_pending = None;
             for round in 0..session.repeats() {
-                self.begin(session, kernel, State::Fresh, round);
+                self.begin(session, kernel, State::Fresh, round)?;
                 if !written {
                     churn.run(self.input, session.reporter)?;
                 }
@@ -100,7 +100,7 @@ impl Stage<'_> {
         let mut churn = Churn::new(Live::dense(&self.db), self.threads, session.args.seed);
         let mut times = Samples::default();
         for _ in 0..session.repeats() {
-            session.begin(&self.input.name, self.threads, "settling");
+            session.begin(&self.input.name, self.threads, "settling")?;
             churn.run(self.input, session.reporter)?;
             if let Some(time) = session.wait_settled(&self.db)? {
                 times.push_time(time);
@@ -115,7 +115,7 @@ impl Stage<'_> {
         for &kernel in kernels {
             let mut pairs = Pairs::default();
             for round in 0..session.repeats() {
-                self.begin(session, kernel, State::Settled, round);
+                self.begin(session, kernel, State::Settled, round)?;
                 self.pool.install(|| self.pair(kernel, round, &mut pairs))?;
             }
             let row = Row::of_pairs(kernel.name(), &pairs, "csr");
@@ -141,9 +141,15 @@ impl Stage<'_> {
         kernel.compare(&live.0, &twin.0)
     }
 
-    fn begin(&self, session: &Session<'_>, kernel: Kernel, state: State, round: usize) {
+    fn begin(
+        &self,
+        session: &Session<'_>,
+        kernel: Kernel,
+        state: State,
+        round: usize,
+    ) -> Result<()> {
         let (name, state, repeats) = (kernel.name(), state.name(), session.repeats());
         let step = format!("{name}, {state}, {} of {repeats}", round + 1);
-        session.begin(&self.input.name, self.threads, &step);
+        session.begin(&self.input.name, self.threads, &step)
     }
 }

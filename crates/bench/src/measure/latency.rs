@@ -39,7 +39,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
     let db = input.database();
     let live = Live::dense(&db);
     let mut parts = Vec::new();
-    session.begin(&input.name, threads, "latency of commits, loading");
+    session.begin(&input.name, threads, "latency of commits, loading")?;
     let edges: Vec<Edge> = (0..input.len()).map(|place| input.edge(place)).collect();
     parts.push(timed(session, live, (Action::Add, &edges), threads)?);
     drop(edges);
@@ -47,7 +47,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
     for round in 0..session.repeats() {
         let repeats = session.repeats();
         let step = format!("latency of commits, changing, {} of {repeats}", round + 1);
-        session.begin(&input.name, threads, &step);
+        session.begin(&input.name, threads, &step)?;
         let (removed, added) = churn.next(input);
         let mut part = timed(session, live, (Action::Remove, &removed), threads)?;
         merge(&mut part, &timed(session, live, (Action::Add, &added), threads)?);
@@ -71,7 +71,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
 
 /// The longest gap, in microseconds, that each of so many threads sees that only reads the clock.
 fn watch_machine(session: &Session<'_>, input: &Input, threads: usize) -> Result<Samples> {
-    session.begin(&input.name, threads, "pauses of the machine itself");
+    session.begin(&input.name, threads, "pauses of the machine itself")?;
     let time = WATCH.min(session.args.idle) * session.repeats() as u32;
     let outcome = together(session.reporter, 0, vec![(); threads], |(), worker| {
         let start = Instant::now();

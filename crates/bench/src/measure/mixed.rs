@@ -113,7 +113,7 @@ impl Stage<'_> {
             for round in 0..session.repeats() {
                 let (name, repeats) = (kernel.name(), session.repeats());
                 let step = format!("{name} beside a writer, {} of {repeats}", round + 1);
-                session.begin(&self.input.name, 1, &step);
+                session.begin(&self.input.name, 1, &step)?;
                 wait(session.reporter, REST.min(session.args.idle))?;
                 let span = ALONE.min(session.args.idle);
                 rates.base.push(self.count_during(&mut alone, || wait(session.reporter, span))?.1);

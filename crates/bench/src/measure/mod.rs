@@ -11,6 +11,7 @@ mod mixed;
 mod snapshot;
 mod update;
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use evergraph::Database;
@@ -84,15 +85,19 @@ impl<'a> Session<'a> {
         self.args.repeats.get()
     }
 
-    /// Tells what is measured now.
-    pub(crate) fn begin(&self, graph: &str, threads: usize, step: &str) {
+    /// Tells what is measured now, unless that was asked to stop.
+    pub(crate) fn begin(&self, graph: &str, threads: usize, step: &str) -> Result<()> {
         let plural = if threads == 1 { "" } else { "s" };
         self.reporter.begin(&format!("{graph}, {threads} thread{plural}: {step}"));
+        match self.reporter.advance(0, None) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Interrupted),
+        }
     }
 
     /// A database with the graph, built edge by edge.
     fn load(&self, input: &Input, threads: usize) -> Result<Database> {
-        self.begin(&input.name, threads, "loading edge by edge");
+        self.begin(&input.name, threads, "loading edge by edge")?;
         let db = input.database();
         load_each(Live::dense(&db), input, threads, self.reporter)?;
         Ok(db)

@@ -34,7 +34,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
         for round in 0..session.repeats() {
             let (name, repeats) = (state.name(), session.repeats());
             let step = format!("opening and looking up, {name}, {} of {repeats}", round + 1);
-            session.begin(&input.name, threads, &step);
+            session.begin(&input.name, threads, &step)?;
             match state {
                 State::Fresh if round > 0 => churn.run(input, session.reporter)?,
                 State::Settled if round == 0 => session.settle(&db)?,
@@ -54,7 +54,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
 
 /// Opens snapshots while one thread removes edges and puts them back.
 fn measure_while_writing(session: &mut Session<'_>, input: &Input, db: &Database) -> Result<()> {
-    session.begin(&input.name, 1, "opening while a thread writes");
+    session.begin(&input.name, 1, "opening while a thread writes")?;
     let done = AtomicBool::new(false);
     let mut opens = Samples::default();
     thread::scope(|scope| {

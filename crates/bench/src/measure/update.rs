@@ -30,7 +30,7 @@ const LOOK: u64 = 1 << 20;
 
 /// Measures the rate of the load, and that of the updates.
 pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) -> Result<()> {
-    session.begin(&input.name, threads, "making updates");
+    session.begin(&input.name, threads, "making updates")?;
     let mut workload = workload(session, input)?;
     for _ in 0..input.len() {
         workload.next();
@@ -38,11 +38,11 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
     let shares = deal(session, &mut workload, threads)?;
     drop(workload);
     let db = input.database();
-    session.begin(&input.name, threads, "loading edge by edge");
+    session.begin(&input.name, threads, "loading edge by edge")?;
     let live = Live::dense(&db);
     let time = crate::live::load_each(live, input, threads, session.reporter)?;
     let insert_rate = input.len() as f64 / time.as_secs_f64();
-    session.begin(&input.name, threads, "updating");
+    session.begin(&input.name, threads, "updating")?;
     let outcome = run(session, &db, &shares)?;
     check(&db, &input.twin()?)?;
     let updates: usize = shares.iter().map(Share::len).sum();

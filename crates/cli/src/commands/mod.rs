@@ -1,10 +1,12 @@
 //! One file or folder per command.
 
+mod bench;
 mod demo;
 mod generate;
 mod help;
 mod run;
 
+pub(crate) use bench::bench;
 pub(crate) use demo::demo;
 pub(crate) use generate::generate;
 pub(crate) use help::help;

@@ -13,6 +13,7 @@ fn every_command_and_topic_has_a_page() {
         ("help demo", ["Examples:", "--writers"]),
         ("help generate", ["Examples:", "SPEC"]),
         ("help generate updates", ["Examples:", "--updates-per-edge"]),
+        ("help bench", ["Examples:", "--repeats"]),
         ("help algorithms", ["pagerank", "--damping"]),
         ("help formats", ["graph500-SCALE", ".mtx"]),
         ("help updates", ["dv U", "--batch N"]),

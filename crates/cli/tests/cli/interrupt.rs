@@ -33,12 +33,17 @@ fn send_interrupt(child: &Child) {
     assert!(sent.expect("kill runs").success());
 }
 
+/// Any of the lines takes longer than this from here to its end, and none longer to stop.
+const SOON: Duration = Duration::from_secs(8);
+
 /// Starts a line that takes long, presses Ctrl-C, and expects it to end.
 fn interrupted(folder: &Folder, line: &str) {
     let child = folder.start(line);
     press_ctrl_c(&child);
+    let pressed = Instant::now();
     let ran = ran(child.wait_with_output().expect("it ends"));
     assert_eq!((ran.code, ran.stderr.lines().last()), (Some(130), Some("interrupted")), "{line}");
+    assert!(pressed.elapsed() < SOON, "{line}: it took {:?}", pressed.elapsed());
 }
 
 #[test]
@@ -49,6 +54,7 @@ fn work_ends_and_leaves_nothing() {
     interrupted(&folder, "run lcc --graph graph500-19 --output out.csv");
     interrupted(&folder, "generate updates --graph graph500-16 --updates-per-edge 1000 --output u");
     interrupted(&folder, "demo --graph graph500-21");
+    interrupted(&folder, "bench update --graph graph500-18 --updates-per-edge 1000");
     assert_eq!(folder.names(), [""; 0]);
 }
 

@@ -1,5 +1,6 @@
 //! The real binary, as its users run it.
 
+mod bench;
 mod demo;
 mod errors;
 mod generate;

@@ -43,7 +43,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
     for holding in [Holding::Nothing, Holding::Snapshot] {
         let mut workload = workload(session, input)?;
         let mut run = Run::start(session, input, threads)?;
-        run.begin(holding, "loading");
+        run.begin(holding, "loading")?;
         run.feed(&mut workload, input.len())?;
         let (fresh, settled) = run.read()?;
         if holding == Holding::Nothing {
@@ -52,7 +52,7 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
         } else {
             run.subject.hold_snapshot()?;
         }
-        run.begin(holding, "changing");
+        run.begin(holding, "changing")?;
         run.feed(&mut workload, usize::MAX)?;
         run.finish(holding, settled)?;
         let points = run.points;
@@ -88,12 +88,12 @@ impl<'s, 'a> Run<'s, 'a> {
         Ok(Self { session, input, threads, subject, start: Instant::now(), points: Vec::new() })
     }
 
-    fn begin(&self, holding: Holding, step: &str) {
+    fn begin(&self, holding: Holding, step: &str) -> Result<()> {
         let held = match holding {
             Holding::Nothing => "",
             Holding::Snapshot => ", a snapshot held",
         };
-        self.session.begin(&self.input.name, self.threads, &format!("memory, {step}{held}"));
+        self.session.begin(&self.input.name, self.threads, &format!("memory, {step}{held}"))
     }
 
     /// Sends the next updates, at most so many, and waits until they are committed.
@@ -141,7 +141,7 @@ impl<'s, 'a> Run<'s, 'a> {
         if holding == Holding::Nothing {
             return Ok(());
         }
-        self.begin(holding, "letting go");
+        self.begin(holding, "letting go")?;
         self.subject.release_snapshot()?;
         let (released, reporter) = (Instant::now(), self.session.reporter);
         let limit = self.session.args.idle * SETTLE_LIMIT;
