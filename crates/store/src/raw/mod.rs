@@ -4,6 +4,7 @@
 //! - [`chain`]: the versions of one group of vertices, newest first, behind a pointer.
 //! - [`delta`]: a table of fixed capacity that one writer appends to and all may read.
 //! - [`leased`]: references that stay good as long as a lease.
+//! - [`slice`]: immutable arrays, by themselves or side by side in a leaf.
 //! - `prefetch`: asking for memory before it is needed.
 //!
 //! Each block names what proves it. The protocols are told in `docs/design/versions.md`.
@@ -13,9 +14,11 @@ mod delta;
 mod leased;
 mod pin;
 mod prefetch;
+mod slice;
 
 pub(crate) use chain::{Chain, Locked, Retention};
 pub(crate) use delta::{Delta, Row, Rows};
 pub(crate) use leased::{LeasedTable, PackedRuns};
 pub(crate) use pin::{Pin, Pins};
 pub(crate) use prefetch::prefetch;
+pub(crate) use slice::{LeafBuilder, Slice};

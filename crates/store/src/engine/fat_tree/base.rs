@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 use evergraph_graph::{VertexId, Weight};
 
 use super::hub::Hub;
-use crate::raw::{Delta, Row, Rows, prefetch};
+use crate::raw::{Delta, Row, Rows, Slice, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Vertices of a group, as a power of two. 64: one machine word has a bit for each.
@@ -105,8 +105,8 @@ pub(crate) struct Op<W> {
 /// The immutable part of a base.
 pub(crate) struct Runs<W> {
     pub(crate) ends: [u16; GROUP],
-    pub(crate) ids: Box<[VertexId]>,
-    pub(crate) weights: Box<[W]>,
+    pub(crate) ids: Slice<VertexId>,
+    pub(crate) weights: Slice<W>,
     /// A bit per vertex that exists.
     pub(crate) live: u64,
     /// A bit per vertex whose neighbours are in `hub_list`, in the order of the bits.
@@ -114,13 +114,13 @@ pub(crate) struct Runs<W> {
     pub(crate) hub_list: Box<[Arc<Hub<W>>]>,
 }
 
-impl<W> Runs<W> {
+impl<W: Copy> Runs<W> {
     /// No edges; the vertices of `live`.
     pub(crate) fn empty(live: u64) -> Self {
         Self {
             ends: [0; GROUP],
-            ids: Box::default(),
-            weights: Box::default(),
+            ids: Vec::new().into(),
+            weights: Vec::new().into(),
             live,
             hubs: 0,
             hub_list: Box::default(),

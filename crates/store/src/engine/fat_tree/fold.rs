@@ -202,7 +202,7 @@ mod tests {
             }
             runs.ends[usize::from(local)] = ids.len() as u16;
         }
-        runs.weights = ids.iter().map(|&id| f64::from(id)).collect();
+        runs.weights = ids.iter().map(|&id| f64::from(id)).collect::<Vec<_>>().into();
         runs.ids = ids.into();
         Base::new(runs, 10)
     }

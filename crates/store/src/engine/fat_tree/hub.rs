@@ -24,6 +24,7 @@ use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, Op, Runs};
 use super::fold::{Folded, fold};
+use super::leaf::Shelf;
 use crate::epoch::Versions;
 use crate::raw::{Chain, Pin, Retention};
 use crate::sync::{AtomicU64, Ordering};
@@ -82,6 +83,12 @@ pub(crate) struct Found {
     pub(crate) is_pending: bool,
 }
 
+/// Where new segments go.
+pub(crate) struct Destination<'a, W> {
+    pub(crate) versions: &'a Versions,
+    pub(crate) shelf: Shelf<'a, W>,
+}
+
 /// How a segment gets new content.
 pub(crate) struct CutAs {
     /// The first version at which no lease can be reading the old content.
@@ -105,7 +112,7 @@ impl<W: Weight> Hub<W> {
         ids: &[VertexId],
         weights: &[W],
         (version, entries): (u64, usize),
-        versions: &Versions,
+        mut into: Destination<'_, W>,
     ) -> Self {
         let mut folded = Folded::of_run(ids.to_vec(), weights.to_vec(), version);
         let pieces = cut(&mut folded, entries);
@@ -115,9 +122,9 @@ impl<W: Weight> Hub<W> {
             newest: AtomicU64::new(version),
         };
         let fences = pieces.iter().enumerate().map(|(i, piece)| piece.fence(i)).collect();
-        let cell = |piece: Piece<W>| piece.into_cell(version, 0, versions);
+        let cell = |piece: Piece<W>| piece.into_cell((version, 0), &mut into);
         let cells = pieces.into_iter().map(cell).collect();
-        hub.publish(Segments { fences, cells }, versions);
+        hub.publish(Segments { fences, cells }, into.versions);
         hub
     }
 
@@ -205,19 +212,20 @@ impl<W: Weight> Hub<W> {
         index: usize,
         mut folded: Folded<W>,
         cut_as: &CutAs,
-        versions: &Versions,
+        mut into: Destination<'_, W>,
     ) -> bool {
+        let versions = into.versions;
         let version = folded.version;
         let mut pieces = cut(&mut folded, cut_as.entries).into_iter();
         let left = pieces.next().expect("a cut gives at least one piece");
+        let base = left.into_base(version, cut_as.room, &mut into.shelf);
         let (fences, new): (Vec<_>, Vec<_>) = pieces
-            .map(|piece| (piece.fence(1), piece.into_cell(version, cut_as.room, versions)))
+            .map(|piece| (piece.fence(1), piece.into_cell((version, cut_as.room), &mut into)))
             .unzip();
         if !new.is_empty() {
             // H3: the directory first.
             self.insert_cells(index + 1, &fences, &new, versions);
         }
-        let base = left.into_base(version, cut_as.room);
         self.with_segments(|segments| {
             let mut cell = segments.cells[index].lock();
             cell.install((version, cut_as.from), base, versions, &versions.pins);
@@ -310,10 +318,9 @@ impl<W: Weight> Piece<W> {
         if index == 0 { 0 } else { self.ids[0] }
     }
 
-    fn into_base(self, version: u64, room: usize) -> Base<W> {
+    fn into_base(self, version: u64, room: usize, shelf: &mut Shelf<'_, W>) -> Base<W> {
         let ends = [self.ids.len() as u16; GROUP];
-        let ids = self.ids.into_boxed_slice();
-        let weights = self.weights.into_boxed_slice();
+        let (ids, weights) = shelf.place(self.ids, self.weights);
         let base = Base::new(Runs { ends, ids, weights, ..Runs::empty(0) }, version);
         if !self.carried.is_empty() {
             base.make_delta(self.carried.len() + room);
@@ -324,10 +331,14 @@ impl<W: Weight> Piece<W> {
         base
     }
 
-    fn into_cell(self, version: u64, room: usize, versions: &Versions) -> Arc<Cell<W>> {
+    fn into_cell(
+        self,
+        (version, room): (u64, usize),
+        into: &mut Destination<'_, W>,
+    ) -> Arc<Cell<W>> {
         let cell = Cell::default();
-        let base = self.into_base(version, room);
-        cell.lock().install((version, version), base, &Nobody, &versions.pins);
+        let base = self.into_base(version, room, &mut into.shelf);
+        cell.lock().install((version, version), base, &Nobody, &into.versions.pins);
         Arc::new(cell)
     }
 }

@@ -15,9 +15,30 @@ use evergraph_graph::Weight;
 
 use super::base::{Base, GROUP, Op, Runs};
 use super::fold::{Folded, fold};
-use super::hub::{CutAs, Hub};
+use super::hub::{CutAs, Destination, Hub};
+use super::leaf::Shelf;
 use super::{Address, FatTree};
 use crate::raw::Locked;
+
+/// The hubs of a group, by local vertex.
+type Hubs<W> = Vec<(u8, Arc<Hub<W>>)>;
+
+/// What a merge is to reach.
+pub(crate) struct Goal<'l, W> {
+    /// Changes up to here go into the runs; visible, or the version of a lease.
+    pub(crate) limit: u64,
+    /// Rows that must fit behind those that are carried over.
+    pub(crate) rows: usize,
+    /// Where the runs go.
+    pub(crate) shelf: Shelf<'l, W>,
+}
+
+impl<W> Goal<'_, W> {
+    /// Runs anywhere.
+    pub(crate) fn new(limit: u64, rows: usize) -> Self {
+        Self { limit, rows, shelf: Shelf::Anywhere }
+    }
+}
 
 /// A full segment is cut into pieces that are full to two thirds.
 const PIECE_SHARE: (usize, usize) = (2, 3);
@@ -37,7 +58,7 @@ impl<W: Weight> FatTree<W> {
             locked.install((0, 0), base, &*self.versions, &self.versions.pins);
         }
         while !self.has_room(locked, rows) {
-            self.merge_group(address, locked, self.versions.clock.visible(), rows);
+            self.merge_group(address, locked, Goal::new(self.versions.clock.visible(), rows));
         }
         self.queue_pending(address);
     }
@@ -73,40 +94,40 @@ impl<W: Weight> FatTree<W> {
             if ready {
                 return;
             }
-            self.merge_segment(address, hub, index, self.versions.clock.visible(), rows);
+            let goal = Goal::new(self.versions.clock.visible(), rows);
+            self.merge_segment(address, hub, index, goal);
         }
     }
 
-    /// Puts a base in place that has every change up to `limit` in its runs, and room for `rows`
-    /// more if changes are carried over. `limit` is visible, or the version of a lease.
+    /// Puts a base in place that has every change up to the limit in its runs.
     pub(crate) fn merge_group(
         &self,
         address: Address,
         locked: &mut Locked<'_, Base<W>>,
-        limit: u64,
-        rows: usize,
+        mut goal: Goal<'_, W>,
     ) {
-        let Some(head) = locked.at(limit) else { return };
-        let since = head.version;
-        let mut folded = fold_fresh(head.value, limit);
-        let mut hubs: Vec<_> =
-            head.value.hubs().map(|(local, hub)| (local, Arc::clone(hub))).collect();
-        self.return_small_hubs(&mut hubs, &mut folded, limit);
-        self.extract_hubs(address, &mut hubs, &mut folded, rows);
+        let Some(state) = locked.at(goal.limit) else { return };
+        let since = state.version;
+        let mut folded = fold_fresh(state.value, goal.limit);
+        let mut hubs: Hubs<W> =
+            state.value.hubs().map(|(local, hub)| (local, Arc::clone(hub))).collect();
+        self.return_small_hubs(&mut hubs, &mut folded, &mut goal);
+        self.extract_hubs(address, &mut hubs, &mut folded, &mut goal);
         let version = folded.version;
-        let base = self.base_of(folded, hubs, rows);
-        let from = if version == since { limit + 1 } else { version };
+        let from = if version == since { goal.limit + 1 } else { version };
+        let base = self.base_of(folded, hubs, goal);
         locked.install((version, from), base, &*self.versions, &self.versions.pins);
         if locked.has_history() {
             self.queue_history(address);
         }
     }
 
-    fn base_of(&self, folded: Folded<W>, hubs: Vec<(u8, Arc<Hub<W>>)>, rows: usize) -> Base<W> {
+    fn base_of(&self, folded: Folded<W>, hubs: Hubs<W>, mut goal: Goal<'_, W>) -> Base<W> {
+        let (ids, weights) = goal.shelf.place(folded.ids, folded.weights);
         let runs = Runs {
             ends: folded.ends.map(|end| u16::try_from(end).expect("hubs were extracted")),
-            ids: folded.ids.into_boxed_slice(),
-            weights: folded.weights.into_boxed_slice(),
+            ids,
+            weights,
             live: folded.live,
             hubs: hubs.iter().fold(0, |mask, (local, _)| mask | 1 << local),
             hub_list: hubs.into_iter().map(|(_, hub)| hub).collect(),
@@ -114,7 +135,7 @@ impl<W: Weight> FatTree<W> {
         let entries = runs.ids.len();
         let base = Base::new(runs, folded.version);
         if !folded.carried.is_empty() {
-            base.make_delta(folded.carried.len() + rows.max(self.tuning.delta_rows(entries)));
+            base.make_delta(folded.carried.len() + goal.rows.max(self.tuning.delta_rows(entries)));
             for (op, version) in &folded.carried {
                 base.append(op, *version);
             }
@@ -126,9 +147,9 @@ impl<W: Weight> FatTree<W> {
     fn extract_hubs(
         &self,
         address: Address,
-        hubs: &mut Vec<(u8, Arc<Hub<W>>)>,
+        hubs: &mut Hubs<W>,
         folded: &mut Folded<W>,
-        rows: usize,
+        goal: &mut Goal<'_, W>,
     ) {
         let length = |folded: &Folded<W>, local| folded.span(local).len();
         while folded.ids.len() > self.tuning.group_entries_max {
@@ -139,12 +160,12 @@ impl<W: Weight> FatTree<W> {
             }
             let (ids, weights) = folded.cut_out(local);
             let size = (folded.version, self.piece_entries());
-            let hub = Arc::new(Hub::new(&ids, &weights, size, &self.versions));
+            let hub = Arc::new(Hub::new(&ids, &weights, size, self.destination(&mut goal.shelf)));
             let is_of_hub = |op: &Op<W>| op.local == local && op.id != super::base::VERTEX;
             let carried = std::mem::take(&mut folded.carried);
             let (of_hub, others) = carried.into_iter().partition(|(op, _)| is_of_hub(op));
             folded.carried = others;
-            self.append_carried(address, &hub, of_hub, rows);
+            self.append_carried(address, &hub, of_hub, goal.rows);
             let at = hubs.partition_point(|&(other, _)| other < local);
             hubs.insert(at, (local, hub));
         }
@@ -169,13 +190,13 @@ impl<W: Weight> FatTree<W> {
     /// became sparse.
     fn return_small_hubs(
         &self,
-        hubs: &mut Vec<(u8, Arc<Hub<W>>)>,
+        hubs: &mut Hubs<W>,
         folded: &mut Folded<W>,
-        limit: u64,
+        goal: &mut Goal<'_, W>,
     ) {
         hubs.retain_mut(|(local, hub)| {
             let small = self.is_small(hub);
-            if !(small || self.is_sparse(hub)) || hub.newest() > limit {
+            if !(small || self.is_sparse(hub)) || hub.newest() > goal.limit {
                 return true;
             }
             let (ids, weights) = hub.collect_now();
@@ -184,7 +205,8 @@ impl<W: Weight> FatTree<W> {
                 folded.put_in(*local, &ids, &weights);
             } else {
                 let size = (folded.version, self.piece_entries());
-                *hub = Arc::new(Hub::new(&ids, &weights, size, &self.versions));
+                let into = self.destination(&mut goal.shelf);
+                *hub = Arc::new(Hub::new(&ids, &weights, size, into));
             }
             !small
         });
@@ -205,6 +227,10 @@ impl<W: Weight> FatTree<W> {
         hub.newest() <= self.versions.clock.visible() && (self.is_small(hub) || self.is_sparse(hub))
     }
 
+    fn destination<'a>(&'a self, shelf: &'a mut Shelf<'_, W>) -> Destination<'a, W> {
+        Destination { versions: &self.versions, shelf: shelf.again() }
+    }
+
     fn piece_entries(&self) -> usize {
         (self.tuning.segment_entries_max * PIECE_SHARE.0 / PIECE_SHARE.1).max(1)
     }
@@ -216,9 +242,9 @@ impl<W: Weight> FatTree<W> {
         address: Address,
         hub: &Hub<W>,
         index: usize,
-        limit: u64,
-        rows: usize,
+        mut goal: Goal<'_, W>,
     ) {
+        let limit = goal.limit;
         let (since, folded) = hub.with_segments(|segments| {
             let cell = segments.cells()[index].lock();
             let head = cell.head().expect("a cell is made with a state");
@@ -228,8 +254,9 @@ impl<W: Weight> FatTree<W> {
         let whole = folded.ids.len() <= self.tuning.segment_entries_max;
         let entries = if whole { folded.ids.len() } else { self.piece_entries() };
         let from = if folded.version == since { limit + 1 } else { folded.version };
-        let room = rows.max(self.tuning.delta_rows(entries));
-        if hub.replace(index, folded, &CutAs { from, entries, room }, &self.versions) {
+        let room = goal.rows.max(self.tuning.delta_rows(entries));
+        let into = self.destination(&mut goal.shelf);
+        if hub.replace(index, folded, &CutAs { from, entries, room }, into) {
             self.queue_history(address);
         }
     }

@@ -13,7 +13,7 @@
 //! stamp per edge at rest; Shen et al., ATC 2023). What differs is in `docs/design/fat-tree.md`.
 //!
 //! - `write.rs`: a checked set of changes becomes one version.
-//! - `merge.rs`: deltas become runs, hubs leave and join their group.
+//! - `merge.rs`: deltas become runs, hubs leave and join their group; `leaf.rs`: where runs lie.
 //! - `read.rs`: one vertex or edge at one version; `pieces.rs`: a list with rows pending.
 //! - `view.rs`: a whole graph at one version, as algorithms read it.
 //! - `service.rs`: settles what writers left pending, drops old versions.
@@ -24,6 +24,7 @@ mod check;
 mod directory;
 mod fold;
 mod hub;
+mod leaf;
 mod merge;
 #[cfg(all(test, loom))]
 pub(crate) mod models;

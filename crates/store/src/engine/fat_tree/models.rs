@@ -6,12 +6,17 @@ use loom::thread;
 
 use super::base::{Base, Kind, Op, Runs};
 use super::fold::{Folded, fold};
-use super::hub::{CutAs, Hub};
+use super::hub::{CutAs, Destination, Hub};
+use super::leaf::Shelf;
 use crate::epoch::{LeaseKind, Versions};
 use crate::raw::Chain;
 
 fn add(id: u32) -> Op<()> {
     Op { local: 0, id, kind: Kind::Add, weight: () }
+}
+
+fn destination(versions: &Versions) -> Destination<'_, ()> {
+    Destination { versions, shelf: Shelf::Anywhere }
 }
 
 fn versions() -> Arc<Versions> {
@@ -91,14 +96,14 @@ pub(crate) fn merge_against_readers() {
 /// One thread cuts a segment in two; another looks an edge up in the right half, and counts.
 pub(crate) fn split_against_reader() {
     let versions = versions();
-    let hub = Arc::new(Hub::<()>::new(&[1, 2, 3, 4], &[(); 4], (0, 8), &versions));
+    let hub = Arc::new(Hub::<()>::new(&[1, 2, 3, 4], &[(); 4], (0, 8), destination(&versions)));
     let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
     let writer = {
         let (versions, hub) = (Arc::clone(&versions), Arc::clone(&hub));
         thread::spawn(move || {
             let ids = vec![1, 2, 3, 4];
             let folded = Folded::of_run(ids, vec![(); 4], 0);
-            hub.replace(0, folded, &CutAs { from: 1, entries: 2, room: 0 }, &versions);
+            hub.replace(0, folded, &CutAs { from: 1, entries: 2, room: 0 }, destination(&versions));
         })
     };
     let pin = versions.pins.pin();

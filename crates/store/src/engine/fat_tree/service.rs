@@ -10,8 +10,11 @@ use evergraph_graph::Weight;
 
 use super::base::Base;
 use super::hub::Segments;
+use super::leaf::{Leaf, Shelf};
+use super::merge::Goal;
+use super::pieces::entries_pending;
 use super::{Address, FatTree};
-use crate::raw::Locked;
+use crate::raw::{Locked, Retention};
 use crate::sync::Mutex;
 
 /// Groups that wait for the service thread.
@@ -21,6 +24,10 @@ pub(super) struct Queues {
     history: Mutex<Vec<Address>>,
 }
 
+/// Groups that are laid out together: some 2 MB at average degree 30.
+const STRETCH: u32 = 256;
+/// A stretch is laid out when this share of its entries lies elsewhere and is idle.
+const DISPLACED_SHARE: (u64, u64) = (3, 10);
 /// Segments of a hub that are settled before the latch is given up: some 100 us.
 const SEGMENTS_PER_PART: usize = 32;
 
@@ -29,6 +36,22 @@ const SEGMENTS_PER_PART: usize = 32;
 struct Place {
     local: u8,
     id: u32,
+}
+
+/// What is done to a group.
+struct Task<'l, W> {
+    /// Nothing, if it was changed after this version.
+    idle_since: u64,
+    what: What,
+    shelf: Shelf<'l, W>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    /// Pending rows become runs.
+    Settle,
+    /// All runs are put on the shelf, as far as nobody reads the old ones.
+    LayOut,
 }
 
 /// Which groups a round settles.
@@ -65,34 +88,38 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// Settles the queued groups that are idle; the others stay queued. Returns how many were
-    /// settled. `proceed` is asked before each group.
+    /// settled. `proceed` is asked before each stretch of groups.
     pub(crate) fn settle(&self, idle: Idle, mut proceed: impl FnMut() -> bool) -> usize {
         let mut queued = std::mem::take(&mut *self.queues.pending.lock());
+        queued.sort_unstable();
+        let stretch = |address: &Address| (address.side, address.group / STRETCH);
+        let mut left = Vec::new();
         let mut settled = 0;
-        queued.retain(|&address| {
-            if !proceed() || !self.settle_group(address, idle.since) {
-                return true;
+        for of_stretch in queued.chunk_by(|a, b| stretch(a) == stretch(b)) {
+            if !proceed() {
+                left.extend_from_slice(of_stretch);
+                continue;
             }
-            settled += 1;
-            false
-        });
-        self.queues.pending.lock().append(&mut queued);
+            self.lay_out_if_scattered(of_stretch[0], idle.since);
+            for &address in of_stretch {
+                if self.settle_group(address, idle.since) {
+                    settled += 1;
+                } else {
+                    left.push(address);
+                }
+            }
+        }
+        self.queues.pending.lock().append(&mut left);
         settled
     }
 
     /// Turns every pending row of a group into runs, if its last change is not after `idle_since`
     /// and is visible. True if nothing is pending and the group need not be queued any more.
     pub(super) fn settle_group(&self, address: Address, idle_since: u64) -> bool {
+        let mut task = Task { idle_since, what: What::Settle, shelf: Shelf::Anywhere };
+        self.work_on(address, &mut task);
         let slot = self.slot(address);
-        let mut next = Some(Place { local: 0, id: 0 });
-        let mut locked = slot.chain.lock();
-        self.settle_runs(address, &mut locked, idle_since);
-        // The latch is given up between two parts: whoever waits for it waits for one part.
-        while let Some(place) = next {
-            next = self.settle_segments(address, &locked, place, idle_since);
-            drop(locked);
-            locked = slot.chain.lock();
-        }
+        let locked = slot.chain.lock();
         let done = locked.head().is_none_or(|head| {
             let limit = idle_since.min(self.versions.clock.visible());
             newest_with_hubs(head.value) <= limit && !has_pending(head.value)
@@ -104,40 +131,122 @@ impl<W: Weight> FatTree<W> {
         done
     }
 
-    fn settle_runs(&self, address: Address, locked: &mut Locked<'_, Base<W>>, idle_since: u64) {
-        let limit = self.versions.clock.visible();
-        let Some(head) = locked.head() else { return };
-        let idle = newest_with_hubs(head.value) <= idle_since.min(limit);
-        let hubs_change = || head.value.hubs().any(|(_, hub)| self.wants_group_merge(hub));
-        if idle && (head.value.has_rows() || hubs_change()) {
-            self.merge_group(address, locked, limit, 0);
+    /// Puts all runs of a stretch side by side, if too many lie elsewhere.
+    fn lay_out_if_scattered(&self, of_stretch: Address, idle_since: u64) {
+        let first = of_stretch.group / STRETCH * STRETCH;
+        let address = |group| Address { group, ..of_stretch };
+        let (mut entries, mut displaced) = (0, 0);
+        for group in first..first + STRETCH {
+            let (here, elsewhere) = self.entries_of(address(group), idle_since);
+            entries += here;
+            displaced += elsewhere;
+        }
+        let (part, of) = DISPLACED_SHARE;
+        if displaced * of <= entries * part {
+            return;
+        }
+        let mut leaf = Leaf::with_capacity(entries as usize);
+        for group in first..first + STRETCH {
+            let shelf = Shelf::Leaf(&mut leaf);
+            let mut task = Task { idle_since, what: What::LayOut, shelf };
+            self.work_on(address(group), &mut task);
         }
     }
 
-    /// Settles some segments of the hubs of a group from `place` on; where to go on.
-    fn settle_segments(
+    /// How many entries a group has, and how many of them are idle but in no leaf.
+    fn entries_of(&self, address: Address, idle_since: u64) -> (u64, u64) {
+        let Some(slot) = self.directory(address.side).get(address.group) else { return (0, 0) };
+        let locked = slot.chain.lock();
+        let Some(head) = locked.head() else { return (0, 0) };
+        let idle = newest_with_hubs(head.value) <= idle_since;
+        let mut counts = (0, 0);
+        let mut count = |base: &Base<W>| {
+            let pending = entries_pending(base, u64::MAX);
+            let entries = (base.runs.ids.len() as u64).wrapping_add_signed(pending);
+            counts.0 += entries;
+            if idle && (base.has_rows() || !base.runs.ids.is_in_leaf()) {
+                counts.1 += entries;
+            }
+        };
+        count(head.value);
+        for (_, hub) in head.value.hubs() {
+            hub.with_segments(|segments| {
+                for cell in segments.cells() {
+                    cell.lock().head().into_iter().for_each(|head| count(head.value));
+                }
+            });
+        }
+        counts
+    }
+
+    /// Does a task to a group and the segments of its hubs.
+    fn work_on(&self, address: Address, task: &mut Task<'_, W>) {
+        let Some(slot) = self.directory(address.side).get(address.group) else { return };
+        let mut locked = slot.chain.lock();
+        self.work_on_runs(address, &mut locked, task);
+        let mut next = Some(Place { local: 0, id: 0 });
+        // The latch is given up between two parts: whoever waits for it waits for one part.
+        while let Some(place) = next {
+            next = self.work_on_segments(address, &locked, place, task);
+            drop(locked);
+            locked = slot.chain.lock();
+        }
+    }
+
+    /// Whether a base is to be replaced.
+    fn is_due(&self, base: &Base<W>, what: What) -> bool {
+        let visible = self.versions.clock.visible();
+        match what {
+            What::Settle => base.has_rows(),
+            // One that somebody reads would have to stay: memory would double.
+            What::LayOut => base.has_rows() || !self.versions.need(base.since, visible + 1),
+        }
+    }
+
+    fn work_on_runs(
+        &self,
+        address: Address,
+        locked: &mut Locked<'_, Base<W>>,
+        task: &mut Task<'_, W>,
+    ) {
+        let limit = self.versions.clock.visible();
+        let Some(head) = locked.head() else { return };
+        let idle = newest_with_hubs(head.value) <= task.idle_since.min(limit);
+        let hubs_change = || head.value.hubs().any(|(_, hub)| self.wants_group_merge(hub));
+        if idle && (self.is_due(head.value, task.what) || hubs_change()) {
+            let shelf = task.shelf.again();
+            self.merge_group(address, locked, Goal { shelf, ..Goal::new(limit, 0) });
+        }
+    }
+
+    /// Does a task to some segments of the hubs of a group from `place` on; where to go on.
+    fn work_on_segments(
         &self,
         address: Address,
         locked: &Locked<'_, Base<W>>,
         place: Place,
-        idle_since: u64,
+        task: &mut Task<'_, W>,
     ) -> Option<Place> {
         let limit = self.versions.clock.visible();
         let head = locked.head()?.value;
-        if newest_with_hubs(head) > idle_since.min(limit) {
+        if newest_with_hubs(head) > task.idle_since.min(limit) {
             return None;
         }
         let (local, hub) = head.hubs().find(|&(local, _)| local >= place.local)?;
         let start = if place.local == local { place.id } else { 0 };
         let mut index = hub.with_segments(|segments| segments.index(start));
         for _ in 0..SEGMENTS_PER_PART {
-            let pending = hub.with_segments(|segments| {
-                let cell = segments.cells().get(index)?;
-                Some(cell.lock().head().is_some_and(|head| head.value.has_rows()))
+            let due = hub.with_segments(|segments| {
+                let cell = segments.cells().get(index)?.lock();
+                Some(cell.head().is_some_and(|head| self.is_due(head.value, task.what)))
             });
-            match pending {
+            match due {
                 None => return Some(Place { local: local + 1, id: 0 }),
-                Some(true) => self.merge_segment(address, hub, index, limit, 0),
+                Some(true) => {
+                    let shelf = task.shelf.again();
+                    let goal = Goal { shelf, ..Goal::new(limit, 0) };
+                    self.merge_segment(address, hub, index, goal);
+                }
                 Some(false) => {}
             }
             index += 1;

@@ -28,6 +28,7 @@ use rayon::prelude::*;
 use super::base::{Base, GROUP, GROUP_BITS, group_of, local_of};
 use super::directory::vertices_below;
 use super::hub::Hub;
+use super::merge::Goal;
 use super::pieces::{entries_pending, length, pieces};
 use super::read::ListAt;
 use super::{Address, FatTree, Side};
@@ -136,8 +137,8 @@ impl<W: Weight> SideTable<W> {
             prefetch(std::ptr::from_ref(next), size_of::<Base<W>>());
         }
         if let Some(next) = self.groups.get_if_any(group as usize + 1) {
-            let ids = &next.runs.ids;
-            prefetch(ids.as_ptr(), size_of_val::<[VertexId]>(ids).min(START_PREFETCHED));
+            let ids = &*next.runs.ids;
+            prefetch(ids.as_ptr(), size_of_val(ids).min(START_PREFETCHED));
         }
     }
 }
@@ -199,7 +200,7 @@ impl<W: Weight> Tables<W> {
             match form {
                 Form::AsItIs if pending => return locked.lend_pending(self.version),
                 Form::Settled if pending => {
-                    tree.merge_group(address, &mut locked, self.version, 0);
+                    tree.merge_group(address, &mut locked, Goal::new(self.version, 0));
                 }
                 _ => {}
             }
@@ -274,7 +275,7 @@ impl<W: Weight> Tables<W> {
         let found = hub.state_at(id, self.version).expect("the hub is in a state of this version");
         let settle = found.is_pending && form == Form::Settled;
         if settle && found.is_newest {
-            tree.merge_segment(address, hub, found.index, self.version, 0);
+            tree.merge_segment(address, hub, found.index, Goal::new(self.version, 0));
             return self.resolve_segment(address, hub, id, form);
         }
         let segment = hub.with_segments(|segments| {

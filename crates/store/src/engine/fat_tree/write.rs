@@ -18,6 +18,7 @@ use evergraph_graph::{VertexId, Weight};
 use smallvec::SmallVec;
 
 use super::base::{Base, Kind, Op, VERTEX, group_of, local_of};
+use super::merge::Goal;
 use super::{Address, FatTree, Side};
 use crate::raw::Locked;
 use crate::sync::Ordering;
@@ -389,7 +390,8 @@ impl<W: Weight> FatTree<W> {
                 })
         });
         if wants {
-            self.merge_group(address, locked, self.versions.clock.visible(), entries.len());
+            let goal = Goal::new(self.versions.clock.visible(), entries.len());
+            self.merge_group(address, locked, goal);
         }
     }
 
