@@ -68,7 +68,7 @@ pub fn bfs<G: GraphView>(view: &G, config: &BfsConfig) -> Result<BfsOutput, Algo
         return Err(AlgoError::SourceNotFound(config.source));
     }
     let levels = unreached(view.vertex_bound());
-    search(&Forward(&view.flat()), config, &levels)?;
+    search(&Forward(view), config, &levels)?;
     Ok(BfsOutput { levels: levels.into_iter().map(AtomicU32::into_inner).collect() })
 }
 

@@ -91,6 +91,7 @@ pub fn pagerank<G: GraphView>(
     config: &PageRankConfig,
 ) -> Result<PageRankOutput, AlgoError> {
     config.check()?;
+    let view = &view.flat();
     let count = f64::from(view.vertex_count());
     let mut state = State::new(view, 1.0 / count);
     let splits = view.splits(ENTRIES_PER_TASK);

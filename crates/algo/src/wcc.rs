@@ -56,13 +56,12 @@ pub struct WccOutput {
 
 /// Finds the component of every vertex. Time O(V + E) in practice, often less.
 pub fn wcc<G: GraphView>(view: &G, config: &WccConfig) -> Result<WccOutput, AlgoError> {
-    let flat = view.flat();
-    let bound = flat.vertex_bound();
+    let bound = view.vertex_bound();
     let labels: Vec<AtomicU32> = (0..bound).map(AtomicU32::new).collect();
     for round in 0..config.neighbour_rounds {
         config.cancel.check()?;
         (0..bound).into_par_iter().for_each(|v| {
-            if let Some(u) = nth_neighbour(&flat, v, round as usize) {
+            if let Some(u) = nth_neighbour(view, v, round as usize) {
                 link(&labels, v, u);
             }
         });
@@ -70,11 +69,11 @@ pub fn wcc<G: GraphView>(view: &G, config: &WccConfig) -> Result<WccOutput, Algo
     }
     config.cancel.check()?;
     if let Some(largest) = most_frequent(&labels) {
-        link_the_rest(&flat, &labels, largest, config.neighbour_rounds as usize);
+        link_the_rest(view, &labels, largest, config.neighbour_rounds as usize);
     }
     config.cancel.check()?;
     compress(&labels);
-    Ok(name_components(&flat, labels))
+    Ok(name_components(view, labels))
 }
 
 /// The neighbour of `v` with `n` smaller ones.

@@ -165,11 +165,10 @@ pub(crate) fn scan_sequential<G: GraphView>(view: &G) -> u64 {
 
 /// The sum of all neighbours, vertices in the given order.
 fn scan_random<G: GraphView>(view: &G, order: &[VertexId]) -> u64 {
-    let flat = view.flat();
     let tasks = order.par_chunks(VERTICES_PER_TASK).map(|vertices| {
         let mut total = 0;
         for &v in vertices {
-            let _: ControlFlow<()> = flat.runs(v, |run| {
+            let _: ControlFlow<()> = view.runs(v, |run| {
                 total += sum(run);
                 ControlFlow::Continue(())
             });

@@ -20,7 +20,7 @@ pub trait GraphView: Sync {
     /// What edges carry.
     type Weight: Weight;
 
-    /// This view in the form that random access to vertices likes best; see [`GraphView::flat`].
+    /// This view in the form that is read fastest; see [`GraphView::flat`].
     type Flat<'a>: GraphView<Weight = Self::Weight>
     where
         Self: 'a;
@@ -77,8 +77,8 @@ pub trait GraphView: Sync {
     /// each, for parallel loops. At least one range if there is any id.
     fn splits(&self, entries_per_task: usize) -> Vec<Range<VertexId>>;
 
-    /// The same graph in the form that random access likes best. Kernels that jump from vertex
-    /// to vertex ask for it once, before they start; it may cost a pass over the vertices.
+    /// The same graph in the form that is read fastest. Kernels that read all lists, most of them
+    /// more than once, ask for it before they start: it may cost a pass over the graph.
     fn flat(&self) -> Self::Flat<'_>;
 
     /// Passes every neighbour of `v` to `f`.

@@ -37,7 +37,7 @@ mod sync;
 mod models;
 
 pub use database::{Database, Stats};
-pub use engine::fat_tree::{FlatView, View};
+pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
 pub use options::{Directed, Options, Result, SelfLoops, Service, Tuning, Weights};
 pub use txn::Transaction;

@@ -189,7 +189,7 @@ fn point_reads_find_what_is_always_there() {
                 let (db, reads, stop) = (&db, &reads, &stop);
                 scope.spawn(move || {
                     let mut rng = Pcg64Mcg::seed_from_u64(seed * 100 + thread);
-                    while !stop.load(Ordering::Acquire) {
+                    loop {
                         let tx = db.begin().expect("few are open");
                         let v = 2 * rng.random_range(1..1000u64);
                         assert!(tx.has_edge(0u64, v).expect("known"), "0 {v} is gone");
@@ -199,6 +199,9 @@ fn point_reads_find_what_is_always_there() {
                         assert_eq!(even, 999);
                         assert_eq!(tx.degree(0u64), Ok(list.len() as u32));
                         reads.fetch_add(1, Ordering::Relaxed);
+                        if stop.load(Ordering::Acquire) {
+                            break;
+                        }
                     }
                 });
             }

@@ -38,7 +38,7 @@ struct Node<T> {
     version: u64,
     from: u64,
     value: T,
-    /// The first version at which nobody holds the node with rows pending (`lend_pending`).
+    /// The first version at which nobody holds the node with rows pending (`lend`).
     /// Changed and read under the latch, `Relaxed`.
     lent_to: AtomicU64,
     /// The next older node or null. Changed under the latch with Release, read with Acquire.
@@ -241,18 +241,18 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
 
     /// The state at `version` as a pointer for a [`super::LeasedTable`] of a lease on `version`.
     ///
-    /// The state must be the one that every later look-up at `version` would find too: it holds
-    /// no change that is pending at `version` (C4).
-    pub(crate) fn lend(&self, version: u64) -> Option<NonNull<T>> {
-        self.at(version).map(|placed| NonNull::from(placed.value))
-    }
-
-    /// As [`Locked::lend`], for a state that holds changes which are pending at `version`: it is
-    /// kept as long as the lease even if they are folded into another one meanwhile.
-    pub(crate) fn lend_pending(&self, version: u64) -> Option<NonNull<T>> {
+    /// `is_pending` says whether a state holds changes that are pending at a version: then it is
+    /// kept as long as the lease even if they are folded into another one meanwhile (C4).
+    pub(crate) fn lend(
+        &self,
+        version: u64,
+        is_pending: impl FnOnce(&T, u64) -> bool,
+    ) -> Option<NonNull<T>> {
         let node = self.nodes().find(|node| node.version <= version)?;
-        let lent_to = node.lent_to.load(Ordering::Relaxed).max(version + 1);
-        node.lent_to.store(lent_to, Ordering::Relaxed);
+        if is_pending(&node.value, version) {
+            let lent_to = node.lent_to.load(Ordering::Relaxed).max(version + 1);
+            node.lent_to.store(lent_to, Ordering::Relaxed);
+        }
         Some(NonNull::from(&node.value))
     }
 }
@@ -331,7 +331,7 @@ mod tests {
     fn what_was_lent_with_rows_pending_is_kept() {
         let pins = Pins::new();
         let chain = chain_of(&[1], &Keep(&[7]), &pins);
-        assert!(chain.lock().lend_pending(7).is_some());
+        assert!(chain.lock().lend(7, |_, _| true).is_some());
         // A fold of what was pending at 7 would else take the place of 1 at once.
         chain.lock().install((5, 5), Arc::new(5), &Keep(&[7]), &pins);
         assert_eq!(states(&chain), [5, 1]);

@@ -16,9 +16,9 @@ mod pin;
 mod prefetch;
 mod slice;
 
-pub(crate) use chain::{Chain, Locked, Retention};
+pub(crate) use chain::{Chain, Locked, Placed, Retention};
 pub(crate) use delta::{Delta, Row, Rows};
-pub(crate) use leased::{LeasedTable, PackedRuns};
+pub(crate) use leased::LeasedTable;
 pub(crate) use pin::{Pin, Pins};
 pub(crate) use prefetch::prefetch;
 pub(crate) use slice::{LeafBuilder, Slice};

@@ -6,6 +6,7 @@
 //! # Invariants
 //!   - S1 What lies left of the builder's `used` is initialised and never written again.
 //!   - S2 What lies right of it belongs to the one builder of the leaf.
+//!   - S3 Slices of one leaf that were placed one after the other lie side by side.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::Deref;
@@ -60,13 +61,6 @@ impl<T> Deref for Slice<T> {
     }
 }
 
-impl<T> Slice<T> {
-    /// Whether it lies in a leaf.
-    pub(crate) fn is_in_leaf(&self) -> bool {
-        self.leaf.is_some() || self.len == 0
-    }
-}
-
 impl<T> Drop for Slice<T> {
     fn drop(&mut self) {
         if self.leaf.is_none() {
@@ -106,6 +100,18 @@ impl<T: Copy> LeafBuilder<T> {
         self.used += len;
         Ok(Slice { start, len, leaf: Some(Arc::clone(&self.leaf)) })
     }
+
+    /// Where a slice begins that was placed in this leaf.
+    pub(crate) fn offset_of(&self, slice: &Slice<T>) -> Option<usize> {
+        let here = slice.leaf.as_ref().is_some_and(|leaf| Arc::ptr_eq(leaf, &self.leaf));
+        let bytes = || slice.start.addr().get() - self.leaf.start.addr().get();
+        here.then(|| bytes() / size_of::<T>().max(1))
+    }
+
+    /// Everything that was placed, as one slice.
+    pub(crate) fn finish(self) -> Slice<T> {
+        Slice { start: self.leaf.start, len: self.used, leaf: Some(self.leaf) }
+    }
 }
 
 impl<T> Drop for Leaf<T> {
@@ -129,18 +135,21 @@ mod tests {
         let second = builder.place(vec![3, 4, 5]).expect("fits");
         assert_eq!(builder.place(vec![6]).err(), Some(vec![6]));
         assert!(builder.place(vec![]).is_ok_and(|empty| empty.is_empty()));
-        drop(builder);
+        assert_eq!((builder.offset_of(&first), builder.offset_of(&second)), (Some(0), Some(2)));
+        assert_eq!(builder.offset_of(&vec![1].into()), None);
+        let whole = builder.finish();
+        assert_eq!(&*whole, [1, 2, 3, 4, 5]);
+        drop(whole);
         drop(first);
         assert_eq!(&*second, [3, 4, 5]);
-        assert!(second.is_in_leaf());
     }
 
     #[test]
     fn a_slice_may_own_its_memory_and_weights_may_have_no_size() {
         let own = Slice::from(vec![7u32, 8]);
-        assert_eq!((&*own, own.is_in_leaf()), (&[7, 8][..], false));
+        assert_eq!(&*own, [7, 8]);
         let mut builder = LeafBuilder::with_capacity(3);
         assert_eq!(builder.place(vec![(); 3]).map(|slice| slice.len()).ok(), Some(3));
-        assert!(Slice::<u32>::from(Vec::new()).is_in_leaf());
+        assert!(Slice::<u32>::from(Vec::new()).is_empty());
     }
 }

@@ -23,6 +23,7 @@ use std::sync::{Arc, OnceLock};
 use evergraph_graph::{VertexId, Weight};
 
 use super::hub::Hub;
+use super::leaf::Mark;
 use crate::raw::{Delta, Row, Rows, Slice, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -141,13 +142,33 @@ pub(crate) struct Base<W> {
     vertices_dirty: AtomicU64,
     /// Made by the first writer.
     delta: OnceLock<Delta<W>>,
+    /// Of the leaf that tells readers about this base, if one does.
+    mark: Option<Mark>,
 }
 
 impl<W: Weight> Base<W> {
-    /// A base with nothing pending.
+    /// A base with nothing pending, in no leaf.
     pub(crate) fn new(runs: Runs<W>, since: u64) -> Self {
-        let delta = OnceLock::new();
-        Self { runs, since, dirty: AtomicU64::new(0), vertices_dirty: AtomicU64::new(0), delta }
+        Self::marked(runs, since, None)
+    }
+
+    /// A base with nothing pending, that raises `mark` before it is changed or replaced.
+    pub(crate) fn marked(runs: Runs<W>, since: u64, mark: Option<Mark>) -> Self {
+        let (dirty, vertices_dirty) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { runs, since, dirty, vertices_dirty, delta: OnceLock::new(), mark }
+    }
+
+    pub(crate) fn mark(&self) -> Option<&Mark> {
+        self.mark.as_ref()
+    }
+
+    /// Has readers look for the state of the group elsewhere than in its leaf. The caller holds
+    /// the latch, and is about to append a row or to put another base in place.
+    #[inline]
+    pub(crate) fn leave_leaf(&self) {
+        if let Some(mark) = &self.mark {
+            mark.raise();
+        }
     }
 
     /// Where the run of a local vertex lies in `ids`.
@@ -265,6 +286,7 @@ impl<W: Weight> Base<W> {
     /// Appends a change made at `version`. The caller holds the latch and has made room.
     #[inline]
     pub(crate) fn append(&self, op: &Op<W>, version: u64) {
+        self.leave_leaf();
         let dirty = if op.id == VERTEX { &self.vertices_dirty } else { &self.dirty };
         // One writer at a time, so no bit of another is lost between load and store.
         dirty.store(dirty.load(Ordering::Relaxed) | 1 << op.local, Ordering::Relaxed);

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use evergraph_graph::MAX_VERTICES;
 
 use super::base::{Base, GROUP, GROUP_BITS};
+use super::layout::Leaves;
 use crate::raw::Chain;
 use crate::sync::{AtomicBool, Ordering};
 
@@ -20,6 +21,7 @@ const CHUNKS: usize = (MAX_VERTICES.ilog2() - GROUP_BITS + 2 - FIRST_BITS) as us
 /// The groups of one direction.
 pub(crate) struct Directory<W> {
     chunks: [OnceLock<Box<[Slot<W>]>>; CHUNKS],
+    pub(crate) leaves: Leaves<W>,
 }
 
 /// One group.
@@ -69,7 +71,7 @@ fn place(group: u32) -> (usize, usize) {
 
 impl<W> Directory<W> {
     pub(crate) fn new() -> Self {
-        Self { chunks: std::array::from_fn(|_| OnceLock::new()) }
+        Self { chunks: std::array::from_fn(|_| OnceLock::new()), leaves: Leaves::default() }
     }
 
     /// The slot of a group, made now if need be.

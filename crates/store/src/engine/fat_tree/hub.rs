@@ -77,10 +77,6 @@ pub(crate) struct Found {
     pub(crate) index: usize,
     /// Where the next segment with a state at the version begins.
     pub(crate) upper: Option<VertexId>,
-    /// Whether the state is the newest of its cell.
-    pub(crate) is_newest: bool,
-    /// Whether rows are pending at the version.
-    pub(crate) is_pending: bool,
 }
 
 /// Where new segments go.
@@ -228,6 +224,7 @@ impl<W: Weight> Hub<W> {
         }
         self.with_segments(|segments| {
             let mut cell = segments.cells[index].lock();
+            cell.head().into_iter().for_each(|head| head.value.leave_leaf());
             cell.install((version, cut_as.from), base, versions, &versions.pins);
             cell.has_history()
         })
@@ -253,13 +250,7 @@ impl<W: Weight> Hub<W> {
             let has_state = |&i: &usize| segments.cells[i].lock().at(version).is_some();
             let index = (0..=segments.index(id)).rev().find(has_state)?;
             let upper = (index + 1..segments.cells.len()).find(has_state);
-            let cell = segments.cells[index].lock();
-            Some(Found {
-                index,
-                upper: upper.map(|i| segments.fences[i]),
-                is_newest: cell.head().is_some_and(|head| head.version <= version),
-                is_pending: cell.at(version)?.value.is_pending_at(version),
-            })
+            Some(Found { index, upper: upper.map(|i| segments.fences[i]) })
         })
     }
 
@@ -321,7 +312,8 @@ impl<W: Weight> Piece<W> {
     fn into_base(self, version: u64, room: usize, shelf: &mut Shelf<'_, W>) -> Base<W> {
         let ends = [self.ids.len() as u16; GROUP];
         let (ids, weights) = shelf.place(self.ids, self.weights);
-        let base = Base::new(Runs { ends, ids, weights, ..Runs::empty(0) }, version);
+        let runs = Runs { ends, ids, weights, ..Runs::empty(0) };
+        let base = Base::marked(runs, version, shelf.mark());
         if !self.carried.is_empty() {
             base.make_delta(self.carried.len() + room);
             for (op, version) in &self.carried {

@@ -1,27 +1,283 @@
-//! Where runs are put: each by itself, or those of neighbouring groups side by side.
+//! Where runs are put: each by itself, or all those of a stretch of groups in one leaf.
 //!
-//! Writers put the runs of a group anywhere. The service thread, once a stretch of groups is idle,
-//! puts all their runs into one leaf, in order: no slack between them, and a sweep over vertices
-//! is a sweep over memory. What is merged later leaves a gap in the leaf, until so much of the
-//! stretch lies elsewhere that it is laid out again.
+//! Writers put the runs of a group anywhere. Once a stretch is idle, or when a reader wants all of
+//! it, its runs are laid out in one leaf, in order: that is a small static CSR. A reader whose
+//! version the leaf holds looks at the leaf alone, as long as the groups it reads are unmarked.
+//!
+//! # Layout
+//!   `spans[v]` is where the list of vertex `v` of the stretch begins and ends in `ids`; a hub's
+//!   segments lie side by side, so its list is one span too. The bases of the stretch refer to
+//!   the same memory by slices of their own.
+//! # Invariants
+//!   - F1 At every version `s >= since` at which its mark is down, an unmarked group is what the
+//!     leaf says. So a mark is raised before a row is appended to a base of the leaf, and before
+//!     another base takes its place; marks are never lowered.
+//!   - F2 A reader at `s` sees the marks of all changes `<= s`: they were raised before `visible`
+//!     reached `s`, or under the latch that the writer of such a change took later.
+//! # Checked by
+//!   tests/model.rs, tests/concurrent.rs; loom: `models::loom_leaf_*`.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use evergraph_graph::{VertexId, Weight};
 
+use super::base::{Base, GROUP, GROUP_BITS};
 use crate::raw::{LeafBuilder, Slice};
+use crate::sync::{AtomicU64, Ordering};
 
-/// A leaf under construction.
-pub(crate) struct Leaf<W> {
-    ids: LeafBuilder<VertexId>,
-    weights: LeafBuilder<W>,
+/// Groups of a stretch, as a power of two. 256: some 2 MB of ids at average degree 30.
+const STRETCH_BITS: u32 = 8;
+/// Groups that are laid out together.
+pub(crate) const STRETCH: u32 = 1 << STRETCH_BITS;
+/// Vertices of a stretch.
+const VERTICES: usize = GROUP << STRETCH_BITS;
+const WORDS: usize = STRETCH as usize / u64::BITS as usize;
+
+/// The stretch of a vertex.
+#[inline]
+pub(crate) fn stretch_of(v: VertexId) -> usize {
+    (v >> (GROUP_BITS + STRETCH_BITS)) as usize
 }
 
-impl<W: Weight> Leaf<W> {
-    /// A leaf for so many entries.
-    pub(super) fn with_capacity(entries: usize) -> Self {
+/// A bit per group of a stretch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GroupSet([u64; WORDS]);
+
+impl GroupSet {
+    /// Whether a group, or one at the same place of another stretch, is in the set.
+    #[inline]
+    pub(crate) fn contains(&self, group: u32) -> bool {
+        self.0[(group % STRETCH / u64::BITS) as usize] >> (group % u64::BITS) & 1 == 1
+    }
+
+    pub(crate) fn insert(&mut self, group: u32) {
+        self.0[(group % STRETCH / u64::BITS) as usize] |= 1 << (group % u64::BITS);
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+}
+
+/// The groups that a leaf does not tell the truth about any more.
+#[derive(Default)]
+struct Marks([AtomicU64; WORDS]);
+
+/// What a base raises before it is changed or replaced.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    marks: Arc<Marks>,
+    group: u8,
+}
+
+impl Mark {
+    /// `Relaxed`: ordered by what comes after it (F2).
+    #[inline]
+    pub(crate) fn raise(&self) {
+        let word = &self.marks.0[usize::from(self.group) / u64::BITS as usize];
+        let bit = 1 << (u32::from(self.group) % u64::BITS);
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The runs of a stretch side by side.
+pub(crate) struct Leaf<W> {
+    /// Begin in the low half, end in the high half; one word, so that a list costs one look.
+    spans: Box<[u64; VERTICES]>,
+    ids: Slice<VertexId>,
+    weights: Slice<W>,
+    /// The vertices of each group that exist.
+    live: [u64; STRETCH as usize],
+    /// The entries of each group.
+    entries: [u32; STRETCH as usize],
+    since: u64,
+    marks: Arc<Marks>,
+}
+
+/// A leaf as a reader at one version sees it.
+pub(crate) struct LeafAt<W> {
+    leaf: Arc<Leaf<W>>,
+    /// The groups that must be read elsewhere.
+    elsewhere: GroupSet,
+}
+
+impl<W> Leaf<W> {
+    /// The groups that were changed since.
+    pub(crate) fn marked(&self) -> GroupSet {
+        GroupSet(std::array::from_fn(|i| self.marks.0[i].load(Ordering::Relaxed)))
+    }
+
+    /// The leaf for readers at `version`, if it holds the states of that version.
+    pub(crate) fn at(self: &Arc<Self>, version: u64) -> Option<LeafAt<W>> {
+        if version < self.since {
+            return None;
+        }
+        Some(LeafAt { leaf: Arc::clone(self), elsewhere: self.marked() })
+    }
+}
+
+impl<W> Clone for LeafAt<W> {
+    fn clone(&self) -> Self {
+        Self { leaf: Arc::clone(&self.leaf), elsewhere: self.elsewhere }
+    }
+}
+
+impl<W> LeafAt<W> {
+    /// Whether a group of the stretch can be read here.
+    #[inline]
+    pub(crate) fn holds(&self, group: u32) -> bool {
+        !self.elsewhere.contains(group)
+    }
+
+    /// Where the list of a vertex lies, in a group that is held.
+    #[inline]
+    pub(crate) fn span(&self, v: VertexId) -> Range<usize> {
+        unpacked(self.leaf.spans[v as usize % VERTICES])
+    }
+
+    /// The list of a vertex, in a group that is held.
+    #[inline]
+    pub(crate) fn run(&self, v: VertexId) -> &[VertexId] {
+        &self.leaf.ids[self.span(v)]
+    }
+
+    /// The weights of [`LeafAt::run`].
+    #[inline]
+    pub(crate) fn run_weights(&self, v: VertexId) -> &[W] {
+        &self.leaf.weights[self.span(v)]
+    }
+
+    /// Passes the lists of vertices of one group that is held.
+    #[inline]
+    pub(crate) fn range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
+        let first = range.start as usize % VERTICES;
+        let spans = &self.leaf.spans[first..first + range.len()];
+        let ids = &*self.leaf.ids;
+        for (v, &span) in range.zip(spans) {
+            let span = unpacked(span);
+            if !span.is_empty() {
+                f(v, &ids[span]);
+            }
+        }
+    }
+
+    /// The vertices of a group that is held.
+    #[inline]
+    pub(crate) fn live(&self, group: u32) -> u64 {
+        self.leaf.live[(group % STRETCH) as usize]
+    }
+
+    /// The entries of a group that is held.
+    #[inline]
+    pub(crate) fn entries(&self, group: u32) -> u32 {
+        self.leaf.entries[(group % STRETCH) as usize]
+    }
+}
+
+#[inline]
+fn unpacked(span: u64) -> Range<usize> {
+    span as u32 as usize..(span >> u32::BITS) as usize
+}
+
+/// A leaf under construction.
+pub(crate) struct Draft<W> {
+    ids: LeafBuilder<VertexId>,
+    weights: LeafBuilder<W>,
+    spans: Vec<u64>,
+    live: [u64; STRETCH as usize],
+    entries: [u32; STRETCH as usize],
+    since: u64,
+    marks: Arc<Marks>,
+    omitted: GroupSet,
+}
+
+/// Where the lists of a group lie, for [`Draft::record`].
+pub(crate) struct Lists {
+    pub(crate) spans: [Range<usize>; GROUP],
+    pub(crate) live: u64,
+    /// The version of the youngest state.
+    pub(crate) since: u64,
+    /// Whether nothing changed after the version that is laid out.
+    pub(crate) newest: bool,
+}
+
+impl<W: Weight> Draft<W> {
+    /// A draft for so many entries.
+    pub(crate) fn with_capacity(entries: usize) -> Self {
         Self {
             ids: LeafBuilder::with_capacity(entries),
             weights: LeafBuilder::with_capacity(entries),
+            spans: vec![0; VERTICES],
+            live: [0; STRETCH as usize],
+            entries: [0; STRETCH as usize],
+            since: 0,
+            marks: Arc::default(),
+            omitted: GroupSet::default(),
         }
+    }
+
+    /// Where the runs of a base were put, if they were put here.
+    pub(crate) fn span_of(&self, base: &Base<W>) -> Option<Range<usize>> {
+        let ids = &base.runs.ids;
+        match self.ids.offset_of(ids) {
+            _ if !self.has(base) => None,
+            None if ids.is_empty() => Some(0..0),
+            start => start.map(|start| start..start + ids.len()),
+        }
+    }
+
+    /// Whether a base was put here: even an empty one must know what to raise.
+    pub(crate) fn has(&self, base: &Base<W>) -> bool {
+        base.mark().is_some_and(|mark| Arc::ptr_eq(&mark.marks, &self.marks))
+    }
+
+    /// What the bases of a group are given.
+    fn mark(&self, group: u32) -> Mark {
+        Mark { marks: Arc::clone(&self.marks), group: (group % STRETCH) as u8 }
+    }
+
+    /// Notes where the lists of a group lie, or that they lie elsewhere. The caller holds the
+    /// latch of the group.
+    pub(crate) fn record(&mut self, group: u32, lists: Option<Lists>) {
+        if lists.as_ref().is_none_or(|lists| !lists.newest) {
+            self.mark(group).raise();
+        }
+        let Some(lists) = lists else {
+            self.omitted.insert(group);
+            return;
+        };
+        let at = (group % STRETCH) as usize;
+        let packed = |span: &Range<usize>| (span.end as u64) << u32::BITS | span.start as u64;
+        for (place, span) in self.spans[at * GROUP..].iter_mut().zip(&lists.spans) {
+            *place = packed(span);
+        }
+        self.live[at] = lists.live;
+        self.entries[at] = lists.spans.iter().map(|span| span.len() as u32).sum();
+        self.since = self.since.max(lists.since);
+    }
+
+    /// The leaf, for all readers and for the one that had it laid out at its version.
+    pub(crate) fn finish(self) -> LeafAt<W> {
+        let leaf = Leaf {
+            spans: self.spans.try_into().expect("a draft has a span for each vertex"),
+            ids: self.ids.finish(),
+            weights: self.weights.finish(),
+            live: self.live,
+            entries: self.entries,
+            since: self.since,
+            marks: self.marks,
+        };
+        LeafAt { leaf: Arc::new(leaf), elsewhere: self.omitted }
+    }
+}
+
+impl<W> LeafAt<W> {
+    /// The leaf for everybody.
+    pub(crate) fn shared(&self) -> &Arc<Leaf<W>> {
+        &self.leaf
     }
 }
 
@@ -29,8 +285,8 @@ impl<W: Weight> Leaf<W> {
 pub(crate) enum Shelf<'l, W> {
     /// By themselves.
     Anywhere,
-    /// Behind the ones before, as long as there is room.
-    Leaf(&'l mut Leaf<W>),
+    /// Those of a group, behind the ones before.
+    Leaf(&'l mut Draft<W>, u32),
 }
 
 impl<W: Weight> Shelf<'_, W> {
@@ -42,10 +298,18 @@ impl<W: Weight> Shelf<'_, W> {
     ) -> (Slice<VertexId>, Slice<W>) {
         match self {
             Self::Anywhere => (ids.into(), weights.into()),
-            Self::Leaf(leaf) => (
-                leaf.ids.place(ids).unwrap_or_else(Slice::from),
-                leaf.weights.place(weights).unwrap_or_else(Slice::from),
+            Self::Leaf(draft, _) => (
+                draft.ids.place(ids).unwrap_or_else(Slice::from),
+                draft.weights.place(weights).unwrap_or_else(Slice::from),
             ),
+        }
+    }
+
+    /// What a base that is put here has to raise.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        match self {
+            Self::Anywhere => None,
+            Self::Leaf(draft, group) => Some(draft.mark(*group)),
         }
     }
 
@@ -53,7 +317,7 @@ impl<W: Weight> Shelf<'_, W> {
     pub(super) fn again(&mut self) -> Shelf<'_, W> {
         match self {
             Self::Anywhere => Shelf::Anywhere,
-            Self::Leaf(leaf) => Shelf::Leaf(leaf),
+            Self::Leaf(draft, group) => Shelf::Leaf(draft, *group),
         }
     }
 }

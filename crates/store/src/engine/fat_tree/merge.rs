@@ -116,6 +116,7 @@ impl<W: Weight> FatTree<W> {
         let version = folded.version;
         let from = if version == since { goal.limit + 1 } else { version };
         let base = self.base_of(folded, hubs, goal);
+        locked.head().into_iter().for_each(|head| head.value.leave_leaf());
         locked.install((version, from), base, &*self.versions, &self.versions.pins);
         if locked.has_history() {
             self.queue_history(address);
@@ -133,7 +134,7 @@ impl<W: Weight> FatTree<W> {
             hub_list: hubs.into_iter().map(|(_, hub)| hub).collect(),
         };
         let entries = runs.ids.len();
-        let base = Base::new(runs, folded.version);
+        let base = Base::marked(runs, folded.version, goal.shelf.mark());
         if !folded.carried.is_empty() {
             base.make_delta(folded.carried.len() + goal.rows.max(self.tuning.delta_rows(entries)));
             for (op, version) in &folded.carried {

@@ -13,7 +13,8 @@
 //! stamp per edge at rest; Shen et al., ATC 2023). What differs is in `docs/design/fat-tree.md`.
 //!
 //! - `write.rs`: a checked set of changes becomes one version.
-//! - `merge.rs`: deltas become runs, hubs leave and join their group; `leaf.rs`: where runs lie.
+//! - `merge.rs`: deltas become runs, hubs leave and join their group.
+//! - `layout.rs`: the runs of many groups are put into one leaf (`leaf.rs`), a small static CSR.
 //! - `read.rs`: one vertex or edge at one version; `pieces.rs`: a list with rows pending.
 //! - `view.rs`: a whole graph at one version, as algorithms read it.
 //! - `service.rs`: settles what writers left pending, drops old versions.
@@ -24,6 +25,7 @@ mod check;
 mod directory;
 mod fold;
 mod hub;
+mod layout;
 mod leaf;
 mod merge;
 #[cfg(all(test, loom))]
@@ -38,7 +40,7 @@ mod write;
 pub(crate) use read::ListAt;
 pub(crate) use service::Idle;
 pub use tuning::Tuning;
-pub use view::{FlatView, View};
+pub use view::View;
 pub(crate) use view::{Keeper, Tables};
 pub(crate) use write::{EdgeChange, Effect, Ends, Refusal, VertexChange};
 

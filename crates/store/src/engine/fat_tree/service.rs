@@ -10,11 +10,10 @@ use evergraph_graph::Weight;
 
 use super::base::Base;
 use super::hub::Segments;
-use super::leaf::{Leaf, Shelf};
-use super::merge::Goal;
-use super::pieces::entries_pending;
-use super::{Address, FatTree};
-use crate::raw::{Locked, Retention};
+use super::layout::{Task, newest_with_hubs};
+use super::leaf::STRETCH;
+use super::{Address, FatTree, Side};
+use crate::raw::Locked;
 use crate::sync::Mutex;
 
 /// Groups that wait for the service thread.
@@ -24,35 +23,8 @@ pub(super) struct Queues {
     history: Mutex<Vec<Address>>,
 }
 
-/// Groups that are laid out together: some 2 MB at average degree 30.
-const STRETCH: u32 = 256;
-/// A stretch is laid out when this share of its entries lies elsewhere and is idle.
-const DISPLACED_SHARE: (u64, u64) = (3, 10);
-/// Segments of a hub that are settled before the latch is given up: some 100 us.
-const SEGMENTS_PER_PART: usize = 32;
-
-/// Where the settling of the hubs of a group goes on.
-#[derive(Clone, Copy)]
-struct Place {
-    local: u8,
-    id: u32,
-}
-
-/// What is done to a group.
-struct Task<'l, W> {
-    /// Nothing, if it was changed after this version.
-    idle_since: u64,
-    what: What,
-    shelf: Shelf<'l, W>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum What {
-    /// Pending rows become runs.
-    Settle,
-    /// All runs are put on the shelf, as far as nobody reads the old ones.
-    LayOut,
-}
+/// A stretch is laid out when more than one in so many of its groups is read elsewhere.
+const ELSEWHERE_SHARE: u32 = 16;
 
 /// Which groups a round settles.
 #[derive(Clone, Copy, Debug)]
@@ -87,22 +59,23 @@ impl<W: Weight> FatTree<W> {
         self.queues.history.lock().len()
     }
 
-    /// Settles the queued groups that are idle; the others stay queued. Returns how many were
-    /// settled. `proceed` is asked before each stretch of groups.
+    /// Settles the queued groups that are idle, and lays stretches out that are idle as a whole;
+    /// the others stay queued. Returns how many groups were settled. `proceed` is asked before
+    /// each stretch.
     pub(crate) fn settle(&self, idle: Idle, mut proceed: impl FnMut() -> bool) -> usize {
         let mut queued = std::mem::take(&mut *self.queues.pending.lock());
         queued.sort_unstable();
-        let stretch = |address: &Address| (address.side, address.group / STRETCH);
         let mut left = Vec::new();
         let mut settled = 0;
-        for of_stretch in queued.chunk_by(|a, b| stretch(a) == stretch(b)) {
+        for of_stretch in queued.chunk_by(|a, b| stretch_at(*a) == stretch_at(*b)) {
             if !proceed() {
                 left.extend_from_slice(of_stretch);
                 continue;
             }
-            self.lay_out_if_scattered(of_stretch[0], idle.since);
+            let in_leaf = self.lay_out_if_idle(stretch_at(of_stretch[0]), idle.since);
             for &address in of_stretch {
-                if self.settle_group(address, idle.since) {
+                // What is settled but not laid out waits for its stretch to be idle.
+                if self.settle_group(address, idle.since, in_leaf) {
                     settled += 1;
                 } else {
                     left.push(address);
@@ -114,145 +87,47 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// Turns every pending row of a group into runs, if its last change is not after `idle_since`
-    /// and is visible. True if nothing is pending and the group need not be queued any more.
-    pub(super) fn settle_group(&self, address: Address, idle_since: u64) -> bool {
-        let mut task = Task { idle_since, what: What::Settle, shelf: Shelf::Anywhere };
-        self.work_on(address, &mut task);
+    /// and is visible. True if nothing is pending and, if `done_then`, the group is taken out of
+    /// the queue.
+    pub(super) fn settle_group(&self, address: Address, idle_since: u64, done_then: bool) -> bool {
+        let limit = self.versions.clock.visible();
+        let idle_since = idle_since.min(limit);
+        self.work_on(address, &mut Task { limit, idle_since, draft: None });
         let slot = self.slot(address);
         let locked = slot.chain.lock();
         let done = locked.head().is_none_or(|head| {
-            let limit = idle_since.min(self.versions.clock.visible());
-            newest_with_hubs(head.value) <= limit && !has_pending(head.value)
+            newest_with_hubs(head.value) <= idle_since && !has_pending(head.value)
         });
-        if done {
+        if done && done_then {
             // Under the latch: a writer that comes later finds the flag down and queues.
             slot.in_pending_queue.lower();
         }
-        done
+        done && done_then
     }
 
-    /// Puts all runs of a stretch side by side, if too many lie elsewhere.
-    fn lay_out_if_scattered(&self, of_stretch: Address, idle_since: u64) {
-        let first = of_stretch.group / STRETCH * STRETCH;
-        let address = |group| Address { group, ..of_stretch };
-        let (mut entries, mut displaced) = (0, 0);
-        for group in first..first + STRETCH {
-            let (here, elsewhere) = self.entries_of(address(group), idle_since);
-            entries += here;
-            displaced += elsewhere;
-        }
-        let (part, of) = DISPLACED_SHARE;
-        if displaced * of <= entries * part {
-            return;
-        }
-        let mut leaf = Leaf::with_capacity(entries as usize);
-        for group in first..first + STRETCH {
-            let shelf = Shelf::Leaf(&mut leaf);
-            let mut task = Task { idle_since, what: What::LayOut, shelf };
-            self.work_on(address(group), &mut task);
-        }
-    }
-
-    /// How many entries a group has, and how many of them are idle but in no leaf.
-    fn entries_of(&self, address: Address, idle_since: u64) -> (u64, u64) {
-        let Some(slot) = self.directory(address.side).get(address.group) else { return (0, 0) };
-        let locked = slot.chain.lock();
-        let Some(head) = locked.head() else { return (0, 0) };
-        let idle = newest_with_hubs(head.value) <= idle_since;
-        let mut counts = (0, 0);
-        let mut count = |base: &Base<W>| {
-            let pending = entries_pending(base, u64::MAX);
-            let entries = (base.runs.ids.len() as u64).wrapping_add_signed(pending);
-            counts.0 += entries;
-            if idle && (base.has_rows() || !base.runs.ids.is_in_leaf()) {
-                counts.1 += entries;
-            }
-        };
-        count(head.value);
-        for (_, hub) in head.value.hubs() {
-            hub.with_segments(|segments| {
-                for cell in segments.cells() {
-                    cell.lock().head().into_iter().for_each(|head| count(head.value));
-                }
-            });
-        }
-        counts
-    }
-
-    /// Does a task to a group and the segments of its hubs.
-    fn work_on(&self, address: Address, task: &mut Task<'_, W>) {
-        let Some(slot) = self.directory(address.side).get(address.group) else { return };
-        let mut locked = slot.chain.lock();
-        self.work_on_runs(address, &mut locked, task);
-        let mut next = Some(Place { local: 0, id: 0 });
-        // The latch is given up between two parts: whoever waits for it waits for one part.
-        while let Some(place) = next {
-            next = self.work_on_segments(address, &locked, place, task);
-            drop(locked);
-            locked = slot.chain.lock();
-        }
-    }
-
-    /// Whether a base is to be replaced.
-    fn is_due(&self, base: &Base<W>, what: What) -> bool {
-        let visible = self.versions.clock.visible();
-        match what {
-            What::Settle => base.has_rows(),
-            // One that somebody reads would have to stay: memory would double.
-            What::LayOut => base.has_rows() || !self.versions.need(base.since, visible + 1),
-        }
-    }
-
-    fn work_on_runs(
-        &self,
-        address: Address,
-        locked: &mut Locked<'_, Base<W>>,
-        task: &mut Task<'_, W>,
-    ) {
+    /// Lays a stretch out if none of its groups was changed after `idle_since` and many are not
+    /// in its leaf. False if it should be laid out later.
+    fn lay_out_if_idle(&self, (side, stretch): (Side, usize), idle_since: u64) -> bool {
         let limit = self.versions.clock.visible();
-        let Some(head) = locked.head() else { return };
-        let idle = newest_with_hubs(head.value) <= task.idle_since.min(limit);
-        let hubs_change = || head.value.hubs().any(|(_, hub)| self.wants_group_merge(hub));
-        if idle && (self.is_due(head.value, task.what) || hubs_change()) {
-            let shelf = task.shelf.again();
-            self.merge_group(address, locked, Goal { shelf, ..Goal::new(limit, 0) });
+        let directory = self.directory(side);
+        let leaf = directory.leaves.one_at(limit, stretch);
+        let first = stretch as u32 * STRETCH;
+        let (mut written, mut elsewhere, mut idle) = (0, 0, true);
+        for group in first..first + STRETCH {
+            let Some(slot) = directory.get(group) else { break };
+            let locked = slot.chain.lock();
+            let Some(head) = locked.head() else { continue };
+            written += 1;
+            elsewhere += u32::from(leaf.as_ref().is_none_or(|leaf| !leaf.holds(group)));
+            idle &= newest_with_hubs(head.value) <= idle_since;
         }
-    }
-
-    /// Does a task to some segments of the hubs of a group from `place` on; where to go on.
-    fn work_on_segments(
-        &self,
-        address: Address,
-        locked: &Locked<'_, Base<W>>,
-        place: Place,
-        task: &mut Task<'_, W>,
-    ) -> Option<Place> {
-        let limit = self.versions.clock.visible();
-        let head = locked.head()?.value;
-        if newest_with_hubs(head) > task.idle_since.min(limit) {
-            return None;
+        if elsewhere * ELSEWHERE_SHARE <= written {
+            return true;
         }
-        let (local, hub) = head.hubs().find(|&(local, _)| local >= place.local)?;
-        let start = if place.local == local { place.id } else { 0 };
-        let mut index = hub.with_segments(|segments| segments.index(start));
-        for _ in 0..SEGMENTS_PER_PART {
-            let due = hub.with_segments(|segments| {
-                let cell = segments.cells().get(index)?.lock();
-                Some(cell.head().is_some_and(|head| self.is_due(head.value, task.what)))
-            });
-            match due {
-                None => return Some(Place { local: local + 1, id: 0 }),
-                Some(true) => {
-                    let shelf = task.shelf.again();
-                    let goal = Goal { shelf, ..Goal::new(limit, 0) };
-                    self.merge_segment(address, hub, index, goal);
-                }
-                Some(false) => {}
-            }
-            index += 1;
+        if idle {
+            self.lay_out((side, stretch), limit, limit + 1);
         }
-        let fence = hub.with_segments(|segments| segments.fences().get(index).copied());
-        Some(fence.map_or(Place { local: local + 1, id: 0 }, |id| Place { local, id }))
+        idle
     }
 
     /// Drops old versions that nobody reads, in the groups that are queued for it; groups that
@@ -287,9 +162,9 @@ impl<W: Weight> FatTree<W> {
     }
 }
 
-/// The version of the last change to a group, its hubs included.
-fn newest_with_hubs<W: Weight>(base: &Base<W>) -> u64 {
-    base.hubs().map(|(_, hub)| hub.newest()).fold(base.newest(), u64::max)
+/// The stretch of a group.
+fn stretch_at(address: Address) -> (Side, usize) {
+    (address.side, (address.group / STRETCH) as usize)
 }
 
 /// Whether rows are pending in a group or in a segment of its hubs.

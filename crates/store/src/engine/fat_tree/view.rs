@@ -1,15 +1,15 @@
 //! A whole graph at one version, as algorithms read it.
 //!
 //! # How
-//!   *Resolved*: a table with one reference per group, filled on first touch. To resolve a group
-//!   its latch is taken once, and the reference is kept for as long as the lease; from then on
-//!   readers follow it without latch, pin or version.
-//!   What is pending in a group at the version is treated by how it is read. Random access takes
-//!   it in as it goes (`pieces.rs`): a search that looks at a few neighbours of each vertex must
-//!   not pay for all of them. The sequential pattern has the group *settled* first: the rows are
-//!   folded into runs, which are put in place for everybody.
-//!   *Flat*: eight bytes per vertex, built from settled groups in parallel: random access then
-//!   costs one dependent line, as in a static CSR.
+//!   *Leaves*: what a published leaf holds at the version is read there, as in a static CSR:
+//!   nothing is looked up, nothing depends on what writers do meanwhile.
+//!   *Resolved*: for all other groups a table with one reference per group, filled on first touch.
+//!   To resolve a group its latch is taken once, and the reference is kept for as long as the
+//!   lease; from then on readers follow it without latch, pin or version. Rows that are pending
+//!   are taken in while reading (`pieces.rs`): who looks at a few neighbours of each vertex, or at
+//!   each list once, must not pay for folding all of them.
+//!   *Flat*: who reads everything again and again has stretches with many pending rows laid out
+//!   first, for everybody.
 //! # Invariants
 //!   - R1 What a table refers to is the state of the version of the table, kept by its lease.
 //!   - R2 No pin is held while a table is filled, so nothing that is replaced meanwhile stays.
@@ -28,11 +28,10 @@ use rayon::prelude::*;
 use super::base::{Base, GROUP, GROUP_BITS, group_of, local_of};
 use super::directory::vertices_below;
 use super::hub::Hub;
-use super::merge::Goal;
+use super::leaf::{LeafAt, STRETCH, stretch_of};
 use super::pieces::{entries_pending, length, pieces};
-use super::read::ListAt;
 use super::{Address, FatTree, Side};
-use crate::raw::{LeasedTable, PackedRuns, prefetch};
+use crate::raw::{LeasedTable, prefetch};
 use crate::sync::RwLock;
 use crate::view::{Lease, Use};
 
@@ -59,32 +58,18 @@ pub(crate) struct Tables<W> {
 
 struct SideTable<W> {
     side: Side,
+    /// The leaves there were when the table was made.
+    leaves: Box<LeafTable<W>>,
+    /// Leaves in place of these, after everything that was pending in many groups was laid out.
+    flat: OnceLock<Box<LeafTable<W>>>,
     groups: Bases<W>,
     hubs: RwLock<HashMap<VertexId, Arc<HubRuns<W>>>>,
 }
 
-/// The segments of a hub at one version.
+/// The segments of a hub at one version; tables of one cell.
 struct HubRuns<W> {
-    segments: Vec<Segment<W>>,
+    segments: Vec<Bases<W>>,
     degree: u32,
-    /// Whether rows are pending in a segment.
-    pending: bool,
-}
-
-enum Segment<W> {
-    /// A state that the lease keeps; a table of one cell.
-    Kept(Bases<W>),
-    /// An old state with rows pending, folded for this snapshot alone.
-    Own(ListAt<W>),
-}
-
-/// What a reader asks of a group.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    /// Rows may be pending.
-    AsItIs,
-    /// Nothing is pending.
-    Settled,
 }
 
 #[derive(Clone, Copy)]
@@ -93,42 +78,27 @@ struct Totals {
     entries: u64,
 }
 
-impl<W: Weight> Segment<W> {
-    #[inline]
-    fn pieces<B>(
-        &self,
-        version: u64,
-        mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        match self {
-            Self::Kept(table) => pieces(kept(table), 0, version, f),
-            Self::Own(list) => f(&list.ids, &list.weights),
-        }
-    }
-
-    fn length(&self, version: u64) -> u32 {
-        match self {
-            Self::Kept(table) => length(kept(table), 0, version),
-            Self::Own(list) => list.ids.len() as u32,
-        }
-    }
-
-    /// The ids, of a settled segment.
-    #[inline]
-    fn ids(&self) -> &[VertexId] {
-        match self {
-            Self::Kept(table) => kept(table).run(0),
-            Self::Own(list) => &list.ids,
-        }
-    }
-}
-
 #[inline]
 fn kept<W: Weight>(table: &Bases<W>) -> &Base<W> {
     table.get(0).expect("set when it was made")
 }
 
+/// The leaves of a side, by stretch.
+type LeafTable<W> = [Option<LeafAt<W>>];
+
+/// The leaf that holds the group of a vertex, if there is one.
+#[inline]
+fn held<W>(leaves: &LeafTable<W>, v: VertexId) -> Option<&LeafAt<W>> {
+    leaves[stretch_of(v)].as_ref().filter(|leaf| leaf.holds(group_of(v)))
+}
+
 impl<W: Weight> SideTable<W> {
+    /// As [`held`], for a reader who looks at `leaves` first.
+    #[inline]
+    fn held<'t>(&'t self, leaves: &'t LeafTable<W>, v: VertexId) -> Option<&'t LeafAt<W>> {
+        held(leaves, v).or_else(|| held(&self.leaves, v))
+    }
+
     /// Asks for the base behind the next, and for the first neighbours of the next: in order of
     /// ids, groups lie anywhere, and no hardware guesses where.
     #[inline]
@@ -145,18 +115,25 @@ impl<W: Weight> SideTable<W> {
 
 /// Bytes at the start of a group that are asked for in advance; then the hardware has understood.
 const START_PREFETCHED: usize = 512;
+/// Stretches with more than this share of groups pending are laid out for a flat view; with more
+/// than the smaller share, the groups are settled one by one.
+const LAID_OUT_SHARE: u32 = 4;
+const SETTLED_SHARE: u32 = 32;
 
 impl<W: Weight> Tables<W> {
     /// Unresolved tables for vertices `< bound` at the version of the lease.
     pub(crate) fn new(keeper: Arc<Keeper<W>>, bound: u32) -> Self {
         let groups = (bound as usize).div_ceil(GROUP);
+        let version = keeper.lease.version().0;
         let side = |side| SideTable {
             side,
+            leaves: keeper.tree.directory(side).leaves.at(version, stretches_below(bound)),
+            flat: OnceLock::new(),
             groups: LeasedTable::new(groups, Arc::clone(&keeper)),
             hubs: RwLock::new(HashMap::new()),
         };
         Self {
-            version: keeper.lease.version().0,
+            version,
             bound,
             out: side(Side::Out),
             incoming: keeper.tree.is_directed().then(|| side(Side::In)),
@@ -177,35 +154,18 @@ impl<W: Weight> Tables<W> {
     fn base<'t>(&'t self, table: &'t SideTable<W>, group: u32) -> &'t Base<W> {
         match table.groups.get(group as usize) {
             Some(base) => base,
-            None => self.resolve(table, group, Form::AsItIs),
-        }
-    }
-
-    #[inline]
-    fn settled_base<'t>(&'t self, table: &'t SideTable<W>, group: u32) -> &'t Base<W> {
-        match table.groups.get(group as usize) {
-            Some(base) if !base.is_pending_at(self.version) => base,
-            _ => self.resolve(table, group, Form::Settled),
+            None => self.resolve(table, group),
         }
     }
 
     /// Fills the cell of a group.
     #[cold]
-    fn resolve<'t>(&'t self, table: &'t SideTable<W>, group: u32, form: Form) -> &'t Base<W> {
+    fn resolve<'t>(&'t self, table: &'t SideTable<W>, group: u32) -> &'t Base<W> {
         let tree = &self.keeper.tree;
-        let address = Address { side: table.side, group };
-        let lent = tree.directory(table.side).get(group).and_then(|slot| {
-            let mut locked = slot.chain.lock();
-            let pending = locked.at(self.version)?.value.is_pending_at(self.version);
-            match form {
-                Form::AsItIs if pending => return locked.lend_pending(self.version),
-                Form::Settled if pending => {
-                    tree.merge_group(address, &mut locked, Goal::new(self.version, 0));
-                }
-                _ => {}
-            }
-            locked.lend(self.version)
-        });
+        let lent = tree
+            .directory(table.side)
+            .get(group)
+            .and_then(|slot| slot.chain.lock().lend(self.version, Base::is_pending_at));
         let lent = lent.unwrap_or_else(|| NonNull::from(tree.untouched(group)));
         table.groups.set(group as usize, lent)
     }
@@ -216,14 +176,13 @@ impl<W: Weight> Tables<W> {
         if base.span(local_of(v)).is_empty() { base.hub(local_of(v)) } else { None }
     }
 
-    fn hub_runs(&self, table: &SideTable<W>, v: VertexId, form: Form) -> Arc<HubRuns<W>> {
-        let found = table.hubs.read().get(&v).map(Arc::clone);
-        if let Some(runs) = found.filter(|runs| form == Form::AsItIs || !runs.pending) {
-            return runs;
+    fn hub_runs(&self, table: &SideTable<W>, v: VertexId) -> Arc<HubRuns<W>> {
+        if let Some(runs) = table.hubs.read().get(&v) {
+            return Arc::clone(runs);
         }
         let base = self.base(table, group_of(v));
         let hub = base.hub(local_of(v)).expect("the caller found a hub");
-        let runs = Arc::new(self.resolve_hub(table, group_of(v), hub, form));
+        let runs = Arc::new(self.resolve_hub(table, group_of(v), hub));
         // Somebody else may have been faster; both mean the same.
         table.hubs.write().insert(v, Arc::clone(&runs));
         runs
@@ -234,75 +193,38 @@ impl<W: Weight> Tables<W> {
     /// `next` is the first id that is still missing. Cuts in between move ids to new cells, but
     /// what a state covers at this version always starts and ends at fences.
     #[cold]
-    fn resolve_hub(
-        &self,
-        table: &SideTable<W>,
-        group: u32,
-        hub: &Hub<W>,
-        form: Form,
-    ) -> HubRuns<W> {
+    fn resolve_hub(&self, table: &SideTable<W>, group: u32, hub: &Hub<W>) -> HubRuns<W> {
         let slot = self.keeper.tree.directory(table.side).slot(group);
-        let address = Address { side: table.side, group };
-        let mut runs = HubRuns { segments: Vec::new(), degree: 0, pending: false };
+        let mut runs = HubRuns { segments: Vec::new(), degree: 0 };
         let mut next = Some(0);
         while let Some(id) = next {
             let _latch = slot.chain.lock();
-            let (segment, upper) = self.resolve_segment(address, hub, id, form);
-            next = upper;
-            let length = segment.length(self.version);
+            let found = hub.state_at(id, self.version);
+            let found = found.expect("the hub is in a state of this version");
+            next = found.upper;
+            let lent = hub.with_segments(|segments| {
+                segments.cells()[found.index].lock().lend(self.version, Base::is_pending_at)
+            });
+            let segment = LeasedTable::new(1, Arc::clone(&self.keeper));
+            let base = segment.set(0, lent.expect("found just now"));
+            let length = length(base, 0, self.version);
             if length > 0 {
                 runs.degree += length;
-                runs.pending |= match &segment {
-                    Segment::Kept(table) => kept(table).is_pending_at(self.version),
-                    Segment::Own(_) => false,
-                };
                 runs.segments.push(segment);
             }
         }
         runs
     }
 
-    /// The segment that covers `id` at the version, and where the next one begins. The latch of
-    /// the group is held.
-    fn resolve_segment(
-        &self,
-        address: Address,
-        hub: &Hub<W>,
-        id: VertexId,
-        form: Form,
-    ) -> (Segment<W>, Option<VertexId>) {
-        let tree = &self.keeper.tree;
-        let found = hub.state_at(id, self.version).expect("the hub is in a state of this version");
-        let settle = found.is_pending && form == Form::Settled;
-        if settle && found.is_newest {
-            tree.merge_segment(address, hub, found.index, Goal::new(self.version, 0));
-            return self.resolve_segment(address, hub, id, form);
-        }
-        let segment = hub.with_segments(|segments| {
-            let cell = segments.cells()[found.index].lock();
-            if settle {
-                let state = cell.at(self.version).expect("found just now").value;
-                return Segment::Own(ListAt::of_segment(state, self.version));
-            }
-            let table = LeasedTable::new(1, Arc::clone(&self.keeper));
-            let lent = if found.is_pending {
-                cell.lend_pending(self.version)
-            } else {
-                cell.lend(self.version)
-            };
-            table.set(0, lent.expect("found just now"));
-            Segment::Kept(table)
-        });
-        (segment, found.upper)
-    }
-
     /// Counts everything, in parallel.
     fn totals(&self) -> Totals {
         *self.totals.get_or_init(|| {
+            let leaves = self.out.flat.get().unwrap_or(&self.out.leaves);
             let groups = (0..self.out.groups.len() as u32).into_par_iter();
             let totals = groups.with_min_len(GROUPS_PER_TASK).map(|group| {
-                let live = self.live(group) & vertices_below(self.bound, group);
-                (live.count_ones(), self.group_entries(&self.out, group, Form::AsItIs))
+                let live = self.live(leaves, group) & vertices_below(self.bound, group);
+                let entries = self.group_entries(&self.out, leaves, group);
+                (live.count_ones(), u64::from(entries))
             });
             let (vertices, entries) = totals.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
             Totals { vertices, entries }
@@ -311,7 +233,10 @@ impl<W: Weight> Tables<W> {
 
     /// The vertices of a group that exist, a bit each.
     #[inline]
-    fn live(&self, group: u32) -> u64 {
+    fn live(&self, leaves: &LeafTable<W>, group: u32) -> u64 {
+        if let Some(leaf) = self.out.held(leaves, group << GROUP_BITS) {
+            return leaf.live(group);
+        }
         let base = self.base(&self.out, group);
         if !base.has_vertex_rows() {
             return base.runs.live;
@@ -321,36 +246,61 @@ impl<W: Weight> Tables<W> {
     }
 
     /// How many entries the lists of a group have.
-    fn group_entries(&self, table: &SideTable<W>, group: u32, form: Form) -> u64 {
-        let base = match form {
-            Form::AsItIs => self.base(table, group),
-            Form::Settled => self.settled_base(table, group),
-        };
-        let hubs = base.hubs().map(|(local, _)| {
-            u64::from(self.hub_runs(table, group << GROUP_BITS | u32::from(local), form).degree)
-        });
-        let runs = base.runs.ids.len() as u64;
-        runs.wrapping_add_signed(entries_pending(base, self.version)) + hubs.sum::<u64>()
+    fn group_entries(&self, table: &SideTable<W>, leaves: &LeafTable<W>, group: u32) -> u32 {
+        let first = group << GROUP_BITS;
+        if let Some(leaf) = table.held(leaves, first) {
+            return leaf.entries(group);
+        }
+        let base = self.base(table, group);
+        let degree = |local: u8| self.hub_runs(table, first | u32::from(local)).degree;
+        let hubs: u32 = base.hubs().map(|(local, _)| degree(local)).sum();
+        let pending = entries_pending(base, self.version) as i32;
+        (base.runs.ids.len() as u32).wrapping_add_signed(pending) + hubs
     }
 
-    /// Settles everything, in parallel; how many entries each group of the out side has.
-    fn settle(&self) -> Vec<u32> {
-        let sizes = |table: &SideTable<W>| {
-            let groups = (0..table.groups.len() as u32).into_par_iter();
-            let size = |group| self.group_entries(table, group, Form::Settled) as u32;
-            groups.with_min_len(GROUPS_PER_TASK).map(size).collect()
-        };
-        if let Some(incoming) = &self.incoming {
-            let _: Vec<u32> = sizes(incoming);
+    /// Lays out what has many rows pending, in parallel; the leaves for a flat view.
+    fn flat<'t>(&self, table: &'t SideTable<W>) -> &'t LeafTable<W> {
+        table.flat.get_or_init(|| {
+            let stretches = (0..table.leaves.len()).into_par_iter();
+            stretches.map(|stretch| self.flat_stretch(table, stretch)).collect()
+        })
+    }
+
+    fn flat_stretch(&self, table: &SideTable<W>, stretch: usize) -> Option<LeafAt<W>> {
+        let tree = &self.keeper.tree;
+        let published = tree.directory(table.side).leaves.one_at(self.version, stretch);
+        let elsewhere = |group: &u32| published.as_ref().is_none_or(|leaf| !leaf.holds(*group));
+        let first = stretch as u32 * STRETCH;
+        let groups = first..(first + STRETCH).min(table.groups.len() as u32);
+        let addresses = groups.filter(elsewhere).map(|group| Address { side: table.side, group });
+        let pending: Vec<_> =
+            addresses.filter(|&address| tree.is_pending(address, self.version)).collect();
+        let count = pending.len() as u32;
+        if count * LAID_OUT_SHARE > STRETCH {
+            let read_by_others = self.version;
+            return Some(tree.lay_out((table.side, stretch), self.version, read_by_others));
         }
-        sizes(&self.out)
+        if count * SETTLED_SHARE > STRETCH {
+            for address in pending {
+                tree.settle_at(address, self.version);
+            }
+        }
+        published
     }
 
     #[inline]
-    fn degree(&self, table: &SideTable<W>, v: VertexId) -> u32 {
+    fn degree(&self, table: &SideTable<W>, leaves: &LeafTable<W>, v: VertexId) -> u32 {
+        match table.held(leaves, v) {
+            Some(leaf) => leaf.span(v).len() as u32,
+            None => self.degree_elsewhere(table, v),
+        }
+    }
+
+    #[inline(never)]
+    fn degree_elsewhere(&self, table: &SideTable<W>, v: VertexId) -> u32 {
         let base = self.base(table, group_of(v));
         match Self::hub_of(base, v) {
-            Some(_) => self.hub_runs(table, v, Form::AsItIs).degree,
+            Some(_) => self.hub_runs(table, v).degree,
             None => length(base, local_of(v), self.version),
         }
     }
@@ -359,15 +309,32 @@ impl<W: Weight> Tables<W> {
     fn runs<B>(
         &self,
         table: &SideTable<W>,
+        leaves: &LeafTable<W>,
         v: VertexId,
         mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match table.held(leaves, v) {
+            Some(leaf) => match leaf.run(v) {
+                [] => ControlFlow::Continue(()),
+                run => f(run, leaf.run_weights(v)),
+            },
+            None => self.runs_elsewhere(table, v, &mut f),
+        }
+    }
+
+    #[inline]
+    fn runs_elsewhere<B>(
+        &self,
+        table: &SideTable<W>,
+        v: VertexId,
+        f: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let base = self.base(table, group_of(v));
         if Self::hub_of(base, v).is_none() {
             return pieces(base, local_of(v), self.version, f);
         }
-        for segment in &self.hub_runs(table, v, Form::AsItIs).segments {
-            segment.pieces(self.version, &mut f)?;
+        for segment in &self.hub_runs(table, v).segments {
+            pieces(kept(segment), 0, self.version, &mut *f)?;
         }
         ControlFlow::Continue(())
     }
@@ -376,41 +343,57 @@ impl<W: Weight> Tables<W> {
     fn range(
         &self,
         table: &SideTable<W>,
+        leaves: &LeafTable<W>,
         range: Range<VertexId>,
         mut f: impl FnMut(VertexId, &[VertexId]),
     ) {
         let mut v = range.start;
         while v < range.end {
-            let base = self.settled_base(table, group_of(v));
-            table.prefetch_after(group_of(v));
             let end = range.end.min((group_of(v) + 1) << GROUP_BITS);
-            let mut start = base.span(local_of(v)).start;
-            for v in v..end {
-                let stop = usize::from(base.runs.ends[usize::from(local_of(v))]);
-                if start < stop {
-                    f(v, &base.runs.ids[start..stop]);
-                } else if base.hub(local_of(v)).is_some() {
-                    for segment in &self.hub_runs(table, v, Form::Settled).segments {
-                        f(v, segment.ids());
-                    }
-                }
-                start = stop;
+            match table.held(leaves, v) {
+                Some(leaf) => leaf.range(v..end, &mut f),
+                None => self.range_elsewhere(table, v..end, &mut f),
             }
             v = end;
         }
     }
+
+    /// The lists of vertices of one group.
+    #[inline(never)]
+    fn range_elsewhere(
+        &self,
+        table: &SideTable<W>,
+        range: Range<VertexId>,
+        f: &mut impl FnMut(VertexId, &[VertexId]),
+    ) {
+        table.prefetch_after(group_of(range.start));
+        for v in range {
+            let _: ControlFlow<()> = self.runs_elsewhere(table, v, &mut |run, _| {
+                f(v, run);
+                ControlFlow::Continue(())
+            });
+        }
+    }
+}
+
+/// The stretches that hold vertices `< bound`.
+fn stretches_below(bound: u32) -> usize {
+    bound.checked_sub(1).map_or(0, |last| stretch_of(last) + 1)
 }
 
 /// A snapshot of the live layout as a graph; see [`GraphView`].
 pub struct View<'s, W> {
     tables: &'s Tables<W>,
+    out: &'s LeafTable<W>,
+    incoming: &'s LeafTable<W>,
     /// Held by the view that a snapshot gives out; views made from it live no longer than it.
     _reading: Option<Use<'s>>,
 }
 
 impl<'s, W: Weight> View<'s, W> {
     pub(crate) fn new(tables: &'s Tables<W>, reading: Use<'s>) -> Self {
-        Self { tables, _reading: Some(reading) }
+        let (out, incoming) = (&*tables.out.leaves, &*tables.side(Side::In).leaves);
+        Self { tables, out, incoming, _reading: Some(reading) }
     }
 
     fn incoming(&self) -> &'s SideTable<W> {
@@ -421,7 +404,7 @@ impl<'s, W: Weight> View<'s, W> {
 impl<W: Weight> GraphView for View<'_, W> {
     type Weight = W;
     type Flat<'a>
-        = FlatView<'a, W>
+        = View<'a, W>
     where
         Self: 'a;
 
@@ -445,20 +428,17 @@ impl<W: Weight> GraphView for View<'_, W> {
 
     #[inline]
     fn contains(&self, v: VertexId) -> bool {
-        v < self.tables.bound && {
-            let base = self.tables.base(&self.tables.out, group_of(v));
-            base.live_at(local_of(v), self.tables.version)
-        }
+        v < self.tables.bound && self.tables.live(self.out, group_of(v)) >> local_of(v) & 1 == 1
     }
 
     #[inline]
     fn degree(&self, v: VertexId) -> u32 {
-        self.tables.degree(&self.tables.out, v)
+        self.tables.degree(&self.tables.out, self.out, v)
     }
 
     #[inline]
     fn in_degree(&self, v: VertexId) -> u32 {
-        self.tables.degree(self.incoming(), v)
+        self.tables.degree(self.incoming(), self.incoming, v)
     }
 
     #[inline]
@@ -467,7 +447,7 @@ impl<W: Weight> GraphView for View<'_, W> {
         v: VertexId,
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.tables.runs(&self.tables.out, v, |run, _| f(run))
+        self.tables.runs(&self.tables.out, self.out, v, |run, _| f(run))
     }
 
     #[inline]
@@ -476,7 +456,7 @@ impl<W: Weight> GraphView for View<'_, W> {
         v: VertexId,
         f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.tables.runs(&self.tables.out, v, f)
+        self.tables.runs(&self.tables.out, self.out, v, f)
     }
 
     #[inline]
@@ -485,21 +465,24 @@ impl<W: Weight> GraphView for View<'_, W> {
         v: VertexId,
         mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.tables.runs(self.incoming(), v, |run, _| f(run))
+        self.tables.runs(self.incoming(), self.incoming, v, |run, _| f(run))
     }
 
     #[inline]
     fn range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
-        self.tables.range(&self.tables.out, range, f);
+        self.tables.range(&self.tables.out, self.out, range, f);
     }
 
     #[inline]
     fn in_range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
-        self.tables.range(self.incoming(), range, f);
+        self.tables.range(self.incoming(), self.incoming, range, f);
     }
 
     #[inline]
     fn contiguous(&self, v: VertexId) -> Option<&[VertexId]> {
+        if let Some(leaf) = self.tables.out.held(self.out, v) {
+            return Some(leaf.run(v));
+        }
         let base = self.tables.base(&self.tables.out, group_of(v));
         let in_one = !base.is_dirty(local_of(v)) && Tables::hub_of(base, v).is_none();
         in_one.then(|| base.run(local_of(v)))
@@ -507,8 +490,9 @@ impl<W: Weight> GraphView for View<'_, W> {
 
     fn splits(&self, entries_per_task: usize) -> Vec<Range<VertexId>> {
         let tables = self.tables;
-        let sizes: Vec<u32> =
-            tables.settle().into_iter().map(|entries| entries + GROUP as u32).collect();
+        let groups = (0..tables.out.groups.len() as u32).into_par_iter();
+        let size = |group| tables.group_entries(&tables.out, self.out, group) + GROUP as u32;
+        let sizes: Vec<u32> = groups.with_min_len(GROUPS_PER_TASK).map(size).collect();
         let splits = splits_by_offsets(&prefix_sums(&sizes), entries_per_task);
         let to_vertices = |range: Range<u32>| {
             range.start << GROUP_BITS..(range.end << GROUP_BITS).min(tables.bound)
@@ -516,139 +500,10 @@ impl<W: Weight> GraphView for View<'_, W> {
         splits.into_iter().map(to_vertices).collect()
     }
 
-    fn flat(&self) -> FlatView<'_, W> {
-        FlatView::build(self.tables)
-    }
-}
-
-/// A [`View`] with one packed run per vertex.
-pub struct FlatView<'a, W> {
-    view: View<'a, W>,
-    out: PackedRuns<'a>,
-    incoming: Option<PackedRuns<'a>>,
-}
-
-impl<'a, W: Weight> FlatView<'a, W> {
-    fn build(tables: &'a Tables<W>) -> Self {
-        tables.settle();
-        let pack = |table: &'a SideTable<W>| {
-            PackedRuns::build(tables.bound, |v| {
-                let base = tables.settled_base(table, group_of(v));
-                Tables::hub_of(base, v).is_none().then(|| base.run(local_of(v)))
-            })
-        };
-        Self {
-            out: pack(&tables.out),
-            incoming: tables.incoming.as_ref().map(pack),
-            view: View { tables, _reading: None },
-        }
-    }
-
-    #[inline]
-    fn packed_in(&self) -> &PackedRuns<'a> {
-        self.incoming.as_ref().unwrap_or(&self.out)
-    }
-}
-
-/// The run of `v` if it is packed, else what `elsewhere` passes.
-#[inline]
-fn packed_runs<B, F: FnMut(&[VertexId]) -> ControlFlow<B>>(
-    packed: &PackedRuns<'_>,
-    v: VertexId,
-    mut f: F,
-    elsewhere: impl FnOnce(F) -> ControlFlow<B>,
-) -> ControlFlow<B> {
-    match packed.get(v) {
-        Some([]) => ControlFlow::Continue(()),
-        Some(run) => f(run),
-        None => elsewhere(f),
-    }
-}
-
-impl<W: Weight> GraphView for FlatView<'_, W> {
-    type Weight = W;
-    type Flat<'b>
-        = &'b Self
-    where
-        Self: 'b;
-
-    #[inline]
-    fn is_directed(&self) -> bool {
-        self.incoming.is_some()
-    }
-
-    #[inline]
-    fn vertex_bound(&self) -> u32 {
-        self.view.vertex_bound()
-    }
-
-    fn vertex_count(&self) -> u32 {
-        self.view.vertex_count()
-    }
-
-    fn entry_count(&self) -> u64 {
-        self.view.entry_count()
-    }
-
-    #[inline]
-    fn contains(&self, v: VertexId) -> bool {
-        self.view.contains(v)
-    }
-
-    #[inline]
-    fn degree(&self, v: VertexId) -> u32 {
-        self.out.len_of(v).unwrap_or_else(|| self.view.degree(v))
-    }
-
-    #[inline]
-    fn in_degree(&self, v: VertexId) -> u32 {
-        self.packed_in().len_of(v).unwrap_or_else(|| self.view.in_degree(v))
-    }
-
-    #[inline]
-    fn runs<B>(&self, v: VertexId, f: impl FnMut(&[VertexId]) -> ControlFlow<B>) -> ControlFlow<B> {
-        packed_runs(&self.out, v, f, |f| self.view.runs(v, f))
-    }
-
-    #[inline]
-    fn weighted_runs<B>(
-        &self,
-        v: VertexId,
-        f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        self.view.weighted_runs(v, f)
-    }
-
-    #[inline]
-    fn in_runs<B>(
-        &self,
-        v: VertexId,
-        f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        packed_runs(self.packed_in(), v, f, |f| self.view.in_runs(v, f))
-    }
-
-    #[inline]
-    fn range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
-        self.view.range(range, f);
-    }
-
-    #[inline]
-    fn in_range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
-        self.view.in_range(range, f);
-    }
-
-    #[inline]
-    fn contiguous(&self, v: VertexId) -> Option<&[VertexId]> {
-        self.out.get(v)
-    }
-
-    fn splits(&self, entries_per_task: usize) -> Vec<Range<VertexId>> {
-        self.view.splits(entries_per_task)
-    }
-
-    #[inline]
-    fn flat(&self) -> &Self {
-        self
+    fn flat(&self) -> View<'_, W> {
+        let tables = self.tables;
+        let out = tables.flat(&tables.out);
+        let incoming = tables.flat(self.incoming());
+        View { tables, out, incoming, _reading: None }
     }
 }

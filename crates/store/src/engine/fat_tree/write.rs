@@ -159,7 +159,7 @@ impl<W: Weight> FatTree<W> {
         drop(groups);
         ticket.complete();
         for address in overlong {
-            self.settle_group(address, u64::MAX);
+            self.settle_group(address, u64::MAX, true);
         }
         Ok(version)
     }
