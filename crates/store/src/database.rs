@@ -313,6 +313,9 @@ impl Inner {
             self.give_up_ids();
         }
         let dropped = history - self.engine.groups_with_history().min(history);
+        if done == 0 {
+            self.engine.trim();
+        }
         let left = self.engine.groups_pending() + self.engine.groups_with_history();
         Round { waiting: left, done: done + dropped }
     }

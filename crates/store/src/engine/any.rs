@@ -54,6 +54,11 @@ impl Engine {
         with_tree!(self, |tree| tree.commit(vertices, edges, snapshot))
     }
 
+    /// Frees memory that no leaf took lately.
+    pub(crate) fn trim(&self) {
+        with_tree!(self, |tree| tree.leaf_memory.trim());
+    }
+
     #[inline]
     pub(crate) fn has_vertex(&self, v: VertexId, version: u64) -> bool {
         with_tree!(self, |tree| tree.has_vertex(v, version))

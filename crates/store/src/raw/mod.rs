@@ -21,4 +21,4 @@ pub(crate) use delta::{Delta, Row, Rows};
 pub(crate) use leased::LeasedTable;
 pub(crate) use pin::{Pin, Pins};
 pub(crate) use prefetch::prefetch;
-pub(crate) use slice::{LeafBuilder, Slice};
+pub(crate) use slice::{LeafBuilder, LeafPool, Slice};

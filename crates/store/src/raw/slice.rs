@@ -2,16 +2,20 @@
 //!
 //! # Layout
 //!   A *leaf* is one allocation that a builder fills from the left; each [`Slice`] cut from it
-//!   holds a share of the leaf, which is freed with its last slice.
+//!   holds a share of the leaf. With its last slice the memory goes back to the *pool* it came
+//!   from: a graph that is laid out again and again takes the same pages each time, where the
+//!   system would have to clear new ones. What nobody takes for a while is freed.
 //! # Invariants
 //!   - S1 What lies left of the builder's `used` is initialised and never written again.
 //!   - S2 What lies right of it belongs to the one builder of the leaf.
 //!   - S3 Slices of one leaf that were placed one after the other lie side by side.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+
+use crate::sync::Mutex;
 
 /// An immutable array.
 pub(crate) struct Slice<T> {
@@ -21,10 +25,23 @@ pub(crate) struct Slice<T> {
     leaf: Option<Arc<Leaf<T>>>,
 }
 
-/// The memory of a leaf.
+/// Memory that is not initialised.
+type Memory<T> = Box<[MaybeUninit<T>]>;
+
+/// The memory of a leaf: that of a leaked [`Memory`].
 struct Leaf<T> {
     start: NonNull<T>,
     capacity: usize,
+    pool: Weak<LeafPool<T>>,
+}
+
+/// Memory of leaves that are gone.
+pub(crate) struct LeafPool<T>(Mutex<Vec<Spare<T>>>);
+
+struct Spare<T> {
+    memory: Memory<T>,
+    /// How often the pool was trimmed since it came back.
+    age: u32,
 }
 
 /// Fills a leaf.
@@ -61,6 +78,14 @@ impl<T> Deref for Slice<T> {
     }
 }
 
+impl<T> Slice<T> {
+    /// The same array again, if it lies in a leaf.
+    pub(crate) fn share(&self) -> Self {
+        let leaf = Some(Arc::clone(self.leaf.as_ref().expect("in a leaf")));
+        Self { start: self.start, len: self.len, leaf }
+    }
+}
+
 impl<T> Drop for Slice<T> {
     fn drop(&mut self) {
         if self.leaf.is_none() {
@@ -72,16 +97,12 @@ impl<T> Drop for Slice<T> {
 }
 
 impl<T: Copy> LeafBuilder<T> {
-    /// A leaf for `capacity` values.
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        let layout = Layout::array::<T>(capacity).expect("a leaf is far smaller than memory");
-        let start = match layout.size() {
-            0 => NonNull::dangling(),
-            // SAFETY: the layout has a size.
-            _ => NonNull::new(unsafe { alloc(layout) }.cast::<T>())
-                .unwrap_or_else(|| handle_alloc_error(layout)),
-        };
-        Self { leaf: Arc::new(Leaf { start, capacity }), used: 0 }
+    /// A leaf for `capacity` values, in memory from the pool.
+    pub(crate) fn with_capacity(capacity: usize, pool: &Arc<LeafPool<T>>) -> Self {
+        let memory = pool.take(capacity);
+        let (capacity, pool) = (memory.len(), Arc::downgrade(pool));
+        let start = NonNull::from(Box::leak(memory)).cast();
+        Self { leaf: Arc::new(Leaf { start, capacity, pool }), used: 0 }
     }
 
     /// Copies values into the leaf, behind the ones before; gives them back if they do not fit.
@@ -116,11 +137,54 @@ impl<T: Copy> LeafBuilder<T> {
 
 impl<T> Drop for Leaf<T> {
     fn drop(&mut self) {
-        let layout = Layout::array::<T>(self.capacity).expect("made with it");
-        if layout.size() > 0 {
-            // SAFETY: allocated in `with_capacity` with this layout; the last share is gone.
-            unsafe { dealloc(self.start.as_ptr().cast(), layout) };
+        let memory = self.start.cast::<MaybeUninit<T>>().as_ptr();
+        let memory = std::ptr::slice_from_raw_parts_mut(memory, self.capacity);
+        // SAFETY: leaked from a box of this length in `with_capacity`; the last share is gone, so
+        // nobody looks at it; values need no drop (`T: Copy` where they are placed).
+        let memory = unsafe { Box::from_raw(memory) };
+        if let Some(pool) = self.pool.upgrade() {
+            pool.give(memory);
         }
+    }
+}
+
+/// Memory may be larger than the leaf that takes it by one part in so many, more or less. What is
+/// too large at the end was never touched.
+const SLACK: usize = 32;
+/// Memory that was there at so many trims and was not taken is freed: some 3 s.
+const AGE_MAX: u32 = 30;
+
+impl<T> Default for LeafPool<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> LeafPool<T> {
+    /// Memory for at least `capacity` values, and not for many more.
+    fn take(&self, capacity: usize) -> Memory<T> {
+        let step = (capacity / SLACK).max(1).next_power_of_two() / 2;
+        let capacity = capacity.next_multiple_of(step.max(1));
+        let mut spares = self.0.lock();
+        let fits = |spare: &Spare<T>| {
+            (capacity..=capacity + capacity / SLACK).contains(&spare.memory.len())
+        };
+        let spare = spares.iter().rposition(fits).map(|at| spares.swap_remove(at).memory);
+        drop(spares);
+        spare.unwrap_or_else(|| Box::new_uninit_slice(capacity))
+    }
+
+    fn give(&self, memory: Memory<T>) {
+        self.0.lock().push(Spare { memory, age: 0 });
+    }
+
+    /// Frees what nobody took lately.
+    pub(crate) fn trim(&self) {
+        let mut spares = self.0.lock();
+        spares.iter_mut().for_each(|spare| spare.age += 1);
+        let old: Vec<_> = spares.extract_if(.., |spare| spare.age > AGE_MAX).collect();
+        drop(spares);
+        drop(old);
     }
 }
 
@@ -130,7 +194,8 @@ mod tests {
 
     #[test]
     fn slices_outlive_their_builder_and_each_other() {
-        let mut builder = LeafBuilder::with_capacity(5);
+        let pool = Arc::default();
+        let mut builder = LeafBuilder::with_capacity(5, &pool);
         let first = builder.place(vec![1u32, 2]).expect("fits");
         let second = builder.place(vec![3, 4, 5]).expect("fits");
         assert_eq!(builder.place(vec![6]).err(), Some(vec![6]));
@@ -148,8 +213,25 @@ mod tests {
     fn a_slice_may_own_its_memory_and_weights_may_have_no_size() {
         let own = Slice::from(vec![7u32, 8]);
         assert_eq!(&*own, [7, 8]);
-        let mut builder = LeafBuilder::with_capacity(3);
+        let mut builder = LeafBuilder::with_capacity(3, &Arc::default());
         assert_eq!(builder.place(vec![(); 3]).map(|slice| slice.len()).ok(), Some(3));
         assert!(Slice::<u32>::from(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn memory_is_taken_again_until_it_is_too_old() {
+        let pool = Arc::<LeafPool<u32>>::default();
+        let leaf_at = |capacity| LeafBuilder::with_capacity(capacity, &pool).leaf.start;
+        let first = leaf_at(800);
+        assert_eq!(leaf_at(790), first);
+        assert_eq!(pool.0.lock().len(), 1);
+        assert_ne!(leaf_at(600), leaf_at(900));
+        assert_eq!(pool.0.lock().len(), 3, "neither far larger nor smaller memory is taken");
+        for _ in 0..AGE_MAX {
+            pool.trim();
+        }
+        assert_eq!(pool.0.lock().len(), 3);
+        pool.trim();
+        assert_eq!(pool.0.lock().len(), 0);
     }
 }

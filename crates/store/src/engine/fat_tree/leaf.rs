@@ -23,7 +23,7 @@ use std::sync::Arc;
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, GROUP_BITS};
-use crate::raw::{LeafBuilder, Slice};
+use crate::raw::{LeafBuilder, LeafPool, Slice};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Groups of a stretch, as a power of two. 256: some 2 MB of ids at average degree 30.
@@ -86,7 +86,7 @@ impl Mark {
 /// The runs of a stretch side by side.
 pub(crate) struct Leaf<W> {
     /// Begin in the low half, end in the high half; one word, so that a list costs one look.
-    spans: Box<[u64; VERTICES]>,
+    spans: Arc<[u64; VERTICES]>,
     ids: Slice<VertexId>,
     weights: Slice<W>,
     /// The vertices of each group that exist.
@@ -100,6 +100,9 @@ pub(crate) struct Leaf<W> {
 /// A leaf as a reader at one version sees it.
 pub(crate) struct LeafAt<W> {
     leaf: Arc<Leaf<W>>,
+    /// Those of the leaf, one step closer.
+    spans: Arc<[u64; VERTICES]>,
+    ids: Slice<VertexId>,
     /// The groups that must be read elsewhere.
     elsewhere: GroupSet,
 }
@@ -115,17 +118,22 @@ impl<W> Leaf<W> {
         if version < self.since {
             return None;
         }
-        Some(LeafAt { leaf: Arc::clone(self), elsewhere: self.marked() })
+        Some(LeafAt::new(self, self.marked()))
     }
 }
 
 impl<W> Clone for LeafAt<W> {
     fn clone(&self) -> Self {
-        Self { leaf: Arc::clone(&self.leaf), elsewhere: self.elsewhere }
+        Self::new(&self.leaf, self.elsewhere)
     }
 }
 
 impl<W> LeafAt<W> {
+    fn new(leaf: &Arc<Leaf<W>>, elsewhere: GroupSet) -> Self {
+        let (spans, ids) = (Arc::clone(&leaf.spans), leaf.ids.share());
+        Self { leaf: Arc::clone(leaf), spans, ids, elsewhere }
+    }
+
     /// Whether a group of the stretch can be read here.
     #[inline]
     pub(crate) fn holds(&self, group: u32) -> bool {
@@ -135,13 +143,13 @@ impl<W> LeafAt<W> {
     /// Where the list of a vertex lies, in a group that is held.
     #[inline]
     pub(crate) fn span(&self, v: VertexId) -> Range<usize> {
-        unpacked(self.leaf.spans[v as usize % VERTICES])
+        unpacked(self.spans[v as usize % VERTICES])
     }
 
     /// The list of a vertex, in a group that is held.
     #[inline]
     pub(crate) fn run(&self, v: VertexId) -> &[VertexId] {
-        &self.leaf.ids[self.span(v)]
+        &self.ids[self.span(v)]
     }
 
     /// The weights of [`LeafAt::run`].
@@ -154,8 +162,8 @@ impl<W> LeafAt<W> {
     #[inline]
     pub(crate) fn range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
         let first = range.start as usize % VERTICES;
-        let spans = &self.leaf.spans[first..first + range.len()];
-        let ids = &*self.leaf.ids;
+        let spans = &self.spans[first..first + range.len()];
+        let ids = &*self.ids;
         for (v, &span) in range.zip(spans) {
             let span = unpacked(span);
             if !span.is_empty() {
@@ -182,6 +190,26 @@ fn unpacked(span: u64) -> Range<usize> {
     span as u32 as usize..(span >> u32::BITS) as usize
 }
 
+/// Where the memory of leaves comes from.
+pub(crate) struct LeafMemory<W> {
+    ids: Arc<LeafPool<VertexId>>,
+    weights: Arc<LeafPool<W>>,
+}
+
+impl<W> Default for LeafMemory<W> {
+    fn default() -> Self {
+        Self { ids: Arc::default(), weights: Arc::default() }
+    }
+}
+
+impl<W> LeafMemory<W> {
+    /// Frees what no leaf took lately.
+    pub(crate) fn trim(&self) {
+        self.ids.trim();
+        self.weights.trim();
+    }
+}
+
 /// A leaf under construction.
 pub(crate) struct Draft<W> {
     ids: LeafBuilder<VertexId>,
@@ -206,10 +234,10 @@ pub(crate) struct Lists {
 
 impl<W: Weight> Draft<W> {
     /// A draft for so many entries.
-    pub(crate) fn with_capacity(entries: usize) -> Self {
+    pub(crate) fn with_capacity(entries: usize, memory: &LeafMemory<W>) -> Self {
         Self {
-            ids: LeafBuilder::with_capacity(entries),
-            weights: LeafBuilder::with_capacity(entries),
+            ids: LeafBuilder::with_capacity(entries, &memory.ids),
+            weights: LeafBuilder::with_capacity(entries, &memory.weights),
             spans: vec![0; VERTICES],
             live: [0; STRETCH as usize],
             entries: [0; STRETCH as usize],
@@ -262,7 +290,7 @@ impl<W: Weight> Draft<W> {
     /// The leaf, for all readers and for the one that had it laid out at its version.
     pub(crate) fn finish(self) -> LeafAt<W> {
         let leaf = Leaf {
-            spans: self.spans.try_into().expect("a draft has a span for each vertex"),
+            spans: Arc::<[u64]>::from(self.spans).try_into().expect("a span for each vertex"),
             ids: self.ids.finish(),
             weights: self.weights.finish(),
             live: self.live,
@@ -270,7 +298,7 @@ impl<W: Weight> Draft<W> {
             since: self.since,
             marks: self.marks,
         };
-        LeafAt { leaf: Arc::new(leaf), elsewhere: self.omitted }
+        LeafAt::new(&Arc::new(leaf), self.omitted)
     }
 }
 

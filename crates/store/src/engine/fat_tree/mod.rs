@@ -50,6 +50,7 @@ use evergraph_graph::Weight;
 
 use self::base::{Base, Runs};
 use self::directory::{Directory, Slot, vertices_below};
+use self::leaf::LeafMemory;
 use self::service::Queues;
 use crate::epoch::Versions;
 use crate::sync::{AtomicU64, Ordering, Padded};
@@ -81,6 +82,9 @@ pub(crate) struct FatTree<W> {
     /// Stand-ins for groups that were never written: all vertices there, the last ones, none.
     untouched: [Base<W>; 3],
     queues: Queues,
+    pub(crate) leaf_memory: LeafMemory<W>,
+    /// Readers that are laying the graph out. The service waits for them; it guards nothing.
+    sweepers: AtomicU64,
     counts: Counts,
 }
 
@@ -112,6 +116,8 @@ impl<W: Weight> FatTree<W> {
             dense,
             untouched: [untouched(u64::MAX), untouched(last), untouched(0)],
             queues: Queues::default(),
+            leaf_memory: LeafMemory::default(),
+            sweepers: AtomicU64::new(0),
             counts,
         }
     }

@@ -7,7 +7,8 @@ use loom::thread;
 use super::base::{Base, Kind, Op, Runs};
 use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
-use super::leaf::Shelf;
+use super::layout::{Leaves, lists_in};
+use super::leaf::{Draft, LeafMemory, Shelf};
 use crate::epoch::{LeaseKind, Versions};
 use crate::raw::Chain;
 
@@ -24,13 +25,14 @@ fn versions() -> Arc<Versions> {
 }
 
 fn base_of(folded: Folded<()>) -> Base<()> {
-    let runs = Runs {
-        ends: folded.ends.map(|end| end as u16),
-        ids: folded.ids.into(),
-        weights: folded.weights.into(),
-        ..Runs::empty(1)
-    };
-    let base = Base::new(runs, folded.version);
+    base_on(folded, &mut Shelf::Anywhere)
+}
+
+fn base_on(folded: Folded<()>, shelf: &mut Shelf<'_, ()>) -> Base<()> {
+    let ends = folded.ends.map(|end| end as u16);
+    let (ids, weights) = shelf.place(folded.ids, folded.weights);
+    let runs = Runs { ends, ids, weights, ..Runs::empty(1) };
+    let base = Base::marked(runs, folded.version, shelf.mark());
     base.make_delta(4);
     for (op, version) in &folded.carried {
         base.append(op, *version);
@@ -91,6 +93,60 @@ pub(crate) fn merge_against_readers() {
     }
     versions.leases.close(slot);
     writer.join().expect("no panic");
+}
+
+/// One thread lays a group out and publishes the leaf; another commits to the group, before and
+/// after it opens a lease, and reads the leaf where it may, else the base.
+pub(crate) fn leaf_against_writer() {
+    let versions = versions();
+    let chain = Arc::new(Chain::default());
+    let base: Base<()> = Base::new(Runs::empty(1), 0);
+    base.make_delta(4);
+    chain.lock().install((0, 0), base, &*versions, &versions.pins);
+    let leaves = Arc::new(Leaves::default());
+    let layer = {
+        let (versions, chain, leaves) =
+            (Arc::clone(&versions), Arc::clone(&chain), Arc::clone(&leaves));
+        thread::spawn(move || lay_one_out(&versions, &chain, &leaves))
+    };
+    let commit = |id| {
+        let locked = chain.lock();
+        let ticket = versions.clock.take();
+        locked.head().expect("installed").value.append(&add(id), ticket.version());
+        drop(locked);
+        ticket.complete();
+    };
+    commit(10);
+    let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
+    commit(20);
+    let seen = match leaves.one_at(version, 0).filter(|leaf| leaf.holds(0)) {
+        Some(leaf) => [10, 20].map(|id| leaf.run(0).contains(&id)),
+        None => {
+            let pin = versions.pins.pin();
+            let state = chain.at(version, &pin).expect("the state of a leased version is kept");
+            [10, 20].map(|id| state.value.edge_at(0, id, version).is_some())
+        }
+    };
+    assert_eq!(seen, [true, false]);
+    versions.leases.close(slot);
+    layer.join().expect("no panic");
+}
+
+/// What `lay_out` does, for one group.
+fn lay_one_out(versions: &Versions, chain: &Chain<Base<()>>, leaves: &Leaves<()>) {
+    let limit = versions.clock.visible();
+    let mut draft = Draft::with_capacity(1, &LeafMemory::default());
+    let mut locked = chain.lock();
+    let folded = fold(locked.at(limit).expect("the first state").value, limit);
+    let mut shelf = Shelf::Leaf(&mut draft, 0);
+    let base = base_on(folded, &mut shelf);
+    locked.head().expect("installed").value.leave_leaf();
+    let at = base.since;
+    locked.install((at, at.max(limit + 1)), base, versions, &versions.pins);
+    let lists = lists_in(&draft, &locked, limit);
+    draft.record(0, lists);
+    drop(locked);
+    leaves.publish(0, draft.finish().shared());
 }
 
 /// One thread cuts a segment in two; another looks an edge up in the right half, and counts.

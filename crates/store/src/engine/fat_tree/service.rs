@@ -14,7 +14,7 @@ use super::layout::{Task, newest_with_hubs};
 use super::leaf::STRETCH;
 use super::{Address, FatTree, Side};
 use crate::raw::Locked;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, Ordering};
 
 /// Groups that wait for the service thread.
 #[derive(Default)]
@@ -68,7 +68,8 @@ impl<W: Weight> FatTree<W> {
         let mut left = Vec::new();
         let mut settled = 0;
         for of_stretch in queued.chunk_by(|a, b| stretch_at(*a) == stretch_at(*b)) {
-            if !proceed() {
+            // A reader that lays everything out needs no help, and may need the core.
+            if !proceed() || self.sweepers.load(Ordering::Relaxed) > 0 {
                 left.extend_from_slice(of_stretch);
                 continue;
             }

@@ -32,7 +32,7 @@ use super::leaf::{LeafAt, STRETCH, stretch_of};
 use super::pieces::{entries_pending, length, pieces};
 use super::{Address, FatTree, Side};
 use crate::raw::{LeasedTable, prefetch};
-use crate::sync::RwLock;
+use crate::sync::{AtomicU64, Ordering, RwLock};
 use crate::view::{Lease, Use};
 
 /// Groups per parallel task where a task does little per group.
@@ -261,6 +261,7 @@ impl<W: Weight> Tables<W> {
     /// Lays out what has many rows pending, in parallel; the leaves for a flat view.
     fn flat<'t>(&self, table: &'t SideTable<W>) -> &'t LeafTable<W> {
         table.flat.get_or_init(|| {
+            let _sweeper = Sweeper::new(&self.keeper.tree.sweepers);
             let stretches = (0..table.leaves.len()).into_par_iter();
             stretches.map(|stretch| self.flat_stretch(table, stretch)).collect()
         })
@@ -373,6 +374,22 @@ impl<W: Weight> Tables<W> {
                 ControlFlow::Continue(())
             });
         }
+    }
+}
+
+/// Has the service wait while it lives.
+struct Sweeper<'t>(&'t AtomicU64);
+
+impl<'t> Sweeper<'t> {
+    fn new(sweepers: &'t AtomicU64) -> Self {
+        sweepers.fetch_add(1, Ordering::Relaxed);
+        Self(sweepers)
+    }
+}
+
+impl Drop for Sweeper<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
