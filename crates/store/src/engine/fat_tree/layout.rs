@@ -21,7 +21,7 @@ use super::leaf::{Draft, Leaf, LeafAt, Lists, STRETCH, Shelf};
 use super::merge::Goal;
 use super::pieces::entries_pending;
 use super::{Address, FatTree, Side};
-use crate::raw::{Locked, Placed, Retention, prefetch};
+use crate::raw::{Locked, Placed, Retention};
 use crate::sync::RwLock;
 
 /// Segments of a hub that are folded before the latch is given up: some 100 us.
@@ -95,23 +95,12 @@ impl<W: Weight> FatTree<W> {
         let entries: u64 = groups.clone().map(|address| self.entries_at(address, limit)).sum();
         let mut draft = Draft::with_capacity(entries as usize, &self.leaf_memory);
         for address in groups {
-            self.prefetch_runs(Address { group: address.group + 1, ..address }, limit);
             let draft = Some((&mut draft, read_before));
             self.work_on(address, &mut Task { limit, idle_since: u64::MAX, draft });
         }
         let leaf = draft.finish();
         self.directory(side).leaves.publish(stretch, leaf.shared());
         leaf
-    }
-
-    /// Asks for the runs of a group, which is folded next: rows look into them at random.
-    fn prefetch_runs(&self, address: Address, version: u64) {
-        let slot = self.directory(address.side).get(address.group);
-        if let Some(state) = slot.map(|slot| slot.chain.lock()).as_ref().and_then(|l| l.at(version))
-        {
-            let ids = &*state.value.runs.ids;
-            prefetch(ids.as_ptr(), size_of_val(ids));
-        }
     }
 
     /// Folds everything that is pending in a group at `version`, which is visible or that of a

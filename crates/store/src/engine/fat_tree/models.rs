@@ -95,7 +95,7 @@ pub(crate) fn merge_against_readers() {
     writer.join().expect("no panic");
 }
 
-/// One thread lays a group out and publishes the leaf; another commits to the group, before and
+/// One thread lays a group out again and publishes the new leaf; another commits to the group, before and
 /// after it opens a lease, and reads the leaf where it may, else the base.
 pub(crate) fn leaf_against_writer() {
     let versions = versions();
@@ -104,6 +104,7 @@ pub(crate) fn leaf_against_writer() {
     base.make_delta(4);
     chain.lock().install((0, 0), base, &*versions, &versions.pins);
     let leaves = Arc::new(Leaves::default());
+    lay_one_out(&versions, &chain, &leaves);
     let layer = {
         let (versions, chain, leaves) =
             (Arc::clone(&versions), Arc::clone(&chain), Arc::clone(&leaves));
