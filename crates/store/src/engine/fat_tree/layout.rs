@@ -16,7 +16,7 @@ use std::sync::Arc;
 use evergraph_graph::Weight;
 
 use super::base::Base;
-use super::hub::Hub;
+use super::hub::{Hub, Segments};
 use super::leaf::{Draft, Leaf, LeafAt, Lists, STRETCH, Shelf};
 use super::merge::Goal;
 use super::pieces::entries_pending;
@@ -111,17 +111,10 @@ impl<W: Weight> FatTree<W> {
 
     /// Whether rows are pending in a group, or in a segment of its hubs, at `version`.
     pub(super) fn is_pending(&self, address: Address, version: u64) -> bool {
-        let Some(slot) = self.directory(address.side).get(address.group) else { return false };
-        let locked = slot.chain.lock();
-        let of_hub = |hub: &Hub<W>| {
-            hub.with_segments(|segments| {
-                let pending = |state: Placed<'_, Base<W>>| state.value.is_pending_at(version);
-                segments.cells().iter().any(|cell| cell.lock().at(version).is_some_and(pending))
-            })
-        };
-        locked.at(version).is_some_and(|state| {
-            state.value.is_pending_at(version) || state.value.hubs().any(|(_, hub)| of_hub(hub))
-        })
+        let slot = self.directory(address.side).get(address.group);
+        let locked = slot.map(|slot| slot.chain.lock());
+        let state = locked.as_ref().and_then(|locked| locked.at(version));
+        state.is_some_and(|state| has_pending(state.value, version))
     }
 
     /// How many entries a group has at `version`.
@@ -239,6 +232,15 @@ fn at_if_idle<'l, W: Weight>(
     let head = locked.head()?;
     let idle = task.idle_since == u64::MAX || newest_with_hubs(head.value) <= task.idle_since;
     locked.at(task.limit).filter(|_| idle)
+}
+
+/// Whether rows are pending in a group, or in a segment of its hubs, at `version`.
+pub(super) fn has_pending<W: Weight>(base: &Base<W>, version: u64) -> bool {
+    let in_segments = |segments: &Segments<W>| {
+        let pending = |state: Placed<'_, Base<W>>| state.value.is_pending_at(version);
+        segments.cells().iter().any(|cell| cell.lock().at(version).is_some_and(pending))
+    };
+    base.is_pending_at(version) || base.hubs().any(|(_, hub)| hub.with_segments(in_segments))
 }
 
 /// The version of the last change to a group, its hubs included.

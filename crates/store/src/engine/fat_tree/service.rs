@@ -9,8 +9,7 @@
 use evergraph_graph::Weight;
 
 use super::base::Base;
-use super::hub::Segments;
-use super::layout::{Task, newest_with_hubs};
+use super::layout::{Task, has_pending, newest_with_hubs};
 use super::leaf::STRETCH;
 use super::{Address, FatTree, Side};
 use crate::raw::Locked;
@@ -97,7 +96,7 @@ impl<W: Weight> FatTree<W> {
         let slot = self.slot(address);
         let locked = slot.chain.lock();
         let done = locked.head().is_none_or(|head| {
-            newest_with_hubs(head.value) <= idle_since && !has_pending(head.value)
+            newest_with_hubs(head.value) <= idle_since && !has_pending(head.value, u64::MAX)
         });
         if done && done_then {
             // Under the latch: a writer that comes later finds the flag down and queues.
@@ -166,13 +165,4 @@ impl<W: Weight> FatTree<W> {
 /// The stretch of a group.
 fn stretch_at(address: Address) -> (Side, usize) {
     (address.side, (address.group / STRETCH) as usize)
-}
-
-/// Whether rows are pending in a group or in a segment of its hubs.
-fn has_pending<W: Weight>(base: &Base<W>) -> bool {
-    let in_segments = |segments: &Segments<W>| {
-        let mut cells = segments.cells().iter();
-        cells.any(|cell| cell.lock().head().is_some_and(|head| head.value.has_rows()))
-    };
-    base.has_rows() || base.hubs().any(|(_, hub)| hub.with_segments(in_segments))
 }
