@@ -71,7 +71,8 @@ pub struct Stats {
     pub transactions: usize,
     /// The oldest version that somebody reads, and since when.
     pub oldest: Option<(Version, Duration)>,
-    /// Groups of vertices with changes that are not settled yet.
+    /// Groups of vertices with changes that are not settled, or not laid out with their
+    /// neighbours yet.
     pub groups_pending: usize,
     /// Groups of vertices with old versions that somebody may still read.
     pub groups_with_history: usize,

@@ -225,6 +225,29 @@ fn point_reads_find_what_is_always_there() {
 }
 
 #[test]
+fn tasks_of_one_pool_share_a_snapshot() {
+    // A thread that counts or lays out waits for its helpers, and takes up the next task meanwhile,
+    // which wants the same.
+    let db = Database::options().undirected().dense_keys(40_000).in_memory();
+    db.transaction(0, |tx| (1..40_000u64).try_for_each(|v| tx.add_edge(v - 1, v)))
+        .expect("new edges");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+    for_each_seed(200, |_| {
+        let snapshot = db.snapshot().expect("few are open");
+        let count = || {
+            with_view!(snapshot.view().expect("not expired"), |view| {
+                (view.entry_count(), view.flat().entry_count())
+            })
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| assert_eq!(pool.install(count), (2 * 39_999, 2 * 39_999)));
+            }
+        });
+    });
+}
+
+#[test]
 fn a_commit_is_seen_by_whatever_begins_after_it() {
     let db = options().dense_keys(4000).in_memory();
     let (sent, received) = std::sync::mpsc::channel::<(u64, u64)>();

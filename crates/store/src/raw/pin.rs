@@ -130,7 +130,7 @@ impl Pins {
     }
 
     /// How many pieces of memory wait to be freed.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     fn waiting(&self) -> usize {
         self.bagged.load(Ordering::Relaxed)
     }

@@ -230,7 +230,7 @@ fn at_if_idle<'l, W: Weight>(
     task: &Task<'_, W>,
 ) -> Option<Placed<'l, Base<W>>> {
     let head = locked.head()?;
-    let idle = task.idle_since == u64::MAX || newest_with_hubs(head.value) <= task.idle_since;
+    let idle = newest_with_hubs(head.value) <= task.idle_since;
     locked.at(task.limit).filter(|_| idle)
 }
 

@@ -32,6 +32,8 @@ const STRETCH_BITS: u32 = 8;
 pub(crate) const STRETCH: u32 = 1 << STRETCH_BITS;
 /// Vertices of a stretch.
 const VERTICES: usize = GROUP << STRETCH_BITS;
+/// Entries of a leaf at most, far enough below what half a word can say.
+const ENTRIES_MAX: usize = 1 << 31;
 const WORDS: usize = STRETCH as usize / u64::BITS as usize;
 
 /// The stretch of a vertex.
@@ -134,6 +136,11 @@ impl<W> LeafAt<W> {
         Self { leaf: Arc::clone(leaf), spans, ids, elsewhere }
     }
 
+    /// The leaf for everybody.
+    pub(crate) fn shared(&self) -> &Arc<Leaf<W>> {
+        &self.leaf
+    }
+
     /// Whether a group of the stretch can be read here.
     #[inline]
     pub(crate) fn holds(&self, group: u32) -> bool {
@@ -233,8 +240,9 @@ pub(crate) struct Lists {
 }
 
 impl<W: Weight> Draft<W> {
-    /// A draft for so many entries.
+    /// A draft for so many entries; those that do not fit lie elsewhere.
     pub(crate) fn with_capacity(entries: usize, memory: &LeafMemory<W>) -> Self {
+        let entries = entries.min(ENTRIES_MAX);
         Self {
             ids: LeafBuilder::with_capacity(entries, &memory.ids),
             weights: LeafBuilder::with_capacity(entries, &memory.weights),
@@ -299,13 +307,6 @@ impl<W: Weight> Draft<W> {
             marks: self.marks,
         };
         LeafAt::new(&Arc::new(leaf), self.omitted)
-    }
-}
-
-impl<W> LeafAt<W> {
-    /// The leaf for everybody.
-    pub(crate) fn shared(&self) -> &Arc<Leaf<W>> {
-        &self.leaf
     }
 }
 

@@ -48,7 +48,7 @@ impl<W: Weight> FatTree<W> {
         }
     }
 
-    /// Groups with pending rows, at most.
+    /// Groups with pending rows, or whose stretch is to be laid out, at most.
     pub(crate) fn groups_pending(&self) -> usize {
         self.queues.pending.lock().len()
     }

@@ -170,7 +170,7 @@ impl<W: Weight> Tables<W> {
         table.groups.set(group as usize, lent)
     }
 
-    /// The hub that holds the neighbours of `v`, if they are not in a run. `span` is its run.
+    /// The hub that holds the neighbours of `v`, if they are not in a run.
     #[inline]
     fn hub_of(base: &Base<W>, v: VertexId) -> Option<&Arc<Hub<W>>> {
         if base.span(local_of(v)).is_empty() { base.hub(local_of(v)) } else { None }
@@ -218,7 +218,7 @@ impl<W: Weight> Tables<W> {
 
     /// Counts everything, in parallel.
     fn totals(&self) -> Totals {
-        *self.totals.get_or_init(|| {
+        *once_by_anybody(&self.totals, || {
             let leaves = self.out.flat.get().unwrap_or(&self.out.leaves);
             let groups = (0..self.out.groups.len() as u32).into_par_iter();
             let totals = groups.with_min_len(GROUPS_PER_TASK).map(|group| {
@@ -260,7 +260,7 @@ impl<W: Weight> Tables<W> {
 
     /// Lays out what has many rows pending, in parallel; the leaves for a flat view.
     fn flat<'t>(&self, table: &'t SideTable<W>) -> &'t LeafTable<W> {
-        table.flat.get_or_init(|| {
+        once_by_anybody::<Box<LeafTable<W>>>(&table.flat, || {
             let _sweeper = Sweeper::new(&self.keeper.tree.sweepers);
             let stretches = (0..table.leaves.len()).into_par_iter();
             stretches.map(|stretch| self.flat_stretch(table, stretch)).collect()
@@ -375,6 +375,18 @@ impl<W: Weight> Tables<W> {
             });
         }
     }
+}
+
+/// What a cell holds, computed in parallel by whoever finds it empty; all mean the same.
+///
+/// Not under the lock of the cell: a thread that waits for its helpers takes up other work of the
+/// pool, and if that asked for the same cell, it would wait for itself.
+fn once_by_anybody<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> T) -> &T {
+    if let Some(value) = cell.get() {
+        return value;
+    }
+    let value = compute();
+    cell.get_or_init(|| value)
 }
 
 /// Has the service wait while it lives.
