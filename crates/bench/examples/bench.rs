@@ -10,7 +10,7 @@ use clap::Parser;
 use evergraph_bench::{Args, Relaunch, Terminal, run};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[derive(Parser)]
 struct Command {

@@ -35,7 +35,7 @@ use resolve::{DemoPlan, GeneratePlan, RunPlan};
 
 /// Versions come and go in small pieces from many threads.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let args = Args::parse();

@@ -79,9 +79,10 @@ impl<T> Deref for Slice<T> {
 }
 
 impl<T> Slice<T> {
-    /// The same array again, if it lies in a leaf.
+    /// The same array again; it lies in a leaf, or is empty.
     pub(crate) fn share(&self) -> Self {
-        let leaf = Some(Arc::clone(self.leaf.as_ref().expect("in a leaf")));
+        let leaf = self.leaf.clone();
+        assert!(leaf.is_some() || self.len == 0, "only a leaf has shares");
         Self { start: self.start, len: self.len, leaf }
     }
 }

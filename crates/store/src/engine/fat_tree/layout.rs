@@ -17,7 +17,7 @@ use evergraph_graph::Weight;
 
 use super::base::Base;
 use super::hub::{Hub, Segments};
-use super::leaf::{Draft, Leaf, LeafAt, Lists, STRETCH, Shelf};
+use super::leaf::{Draft, GroupLists, Leaf, LeafAt, STRETCH, Shelf};
 use super::merge::Goal;
 use super::pieces::entries_pending;
 use super::{Address, FatTree, Side};
@@ -36,7 +36,7 @@ impl<W> Default for Leaves<W> {
     }
 }
 
-impl<W> Leaves<W> {
+impl<W: Weight> Leaves<W> {
     /// The leaves of the first stretches as a reader at `version` sees them.
     pub(crate) fn at(&self, version: u64, stretches: usize) -> Box<[Option<LeafAt<W>>]> {
         let leaves = self.0.read();
@@ -60,6 +60,13 @@ impl<W> Leaves<W> {
         if leaves[stretch].as_ref().is_none_or(holds_less) {
             leaves[stretch] = Some(Arc::clone(leaf));
         }
+    }
+
+    /// Has new readers use no leaf for a stretch.
+    pub(super) fn withdraw(&self, stretch: usize) {
+        let withdrawn = self.0.write().get_mut(stretch).and_then(Option::take);
+        // Freed outside of the lock.
+        drop(withdrawn);
     }
 }
 
@@ -253,11 +260,11 @@ pub(super) fn lists_in<W: Weight>(
     draft: &Draft<W>,
     locked: &Locked<'_, Base<W>>,
     limit: u64,
-) -> Option<Lists> {
+) -> Option<GroupLists> {
     let state = locked.at(limit).filter(|state| !state.value.is_pending_at(limit))?;
     let base = state.value;
     let start = draft.span_of(base)?.start;
-    let mut lists = Lists {
+    let mut lists = GroupLists {
         spans: std::array::from_fn(|local| {
             let span = base.span(local as u8);
             start + span.start..start + span.end
@@ -277,7 +284,7 @@ fn span_of_hub<W: Weight>(
     draft: &Draft<W>,
     hub: &Hub<W>,
     limit: u64,
-    lists: &mut Lists,
+    lists: &mut GroupLists,
 ) -> Option<Range<usize>> {
     hub.with_segments(|segments| {
         let mut whole: Option<Range<usize>> = None;

@@ -5,9 +5,9 @@
 //! version the leaf holds looks at the leaf alone, as long as the groups it reads are unmarked.
 //!
 //! # Layout
-//!   `spans[v]` is where the list of vertex `v` of the stretch begins and ends in `ids`; a hub's
-//!   segments lie side by side, so its list is one span too. The bases of the stretch refer to
-//!   the same memory by slices of their own.
+//!   A list per vertex of the stretch in one array (`raw::lists`); a hub's segments lie side by
+//!   side, so its list is one too. The bases of the stretch refer to the same memory by slices of
+//!   their own. The lists of a group that could not be laid out lie elsewhere.
 //! # Invariants
 //!   - F1 At every version `s >= since` at which its mark is down, an unmarked group is what the
 //!     leaf says. So a mark is raised before a row is appended to a base of the leaf, and before
@@ -18,12 +18,12 @@
 //!   tests/model.rs, tests/concurrent.rs; loom: `models::loom_leaf_*`.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, GROUP_BITS};
-use crate::raw::{LeafBuilder, LeafPool, Slice};
+use crate::raw::{ELSEWHERE, LeafBuilder, LeafPool, Lists, Slice, packed};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Groups of a stretch, as a power of two. 256: some 2 MB of ids at average degree 30.
@@ -31,7 +31,7 @@ const STRETCH_BITS: u32 = 8;
 /// Groups that are laid out together.
 pub(crate) const STRETCH: u32 = 1 << STRETCH_BITS;
 /// Vertices of a stretch.
-const VERTICES: usize = GROUP << STRETCH_BITS;
+pub(crate) const VERTICES: usize = GROUP << STRETCH_BITS;
 /// Entries of a leaf at most, far enough below what half a word can say.
 const ENTRIES_MAX: usize = 1 << 31;
 const WORDS: usize = STRETCH as usize / u64::BITS as usize;
@@ -60,6 +60,11 @@ impl GroupSet {
     pub(crate) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
+
+    /// Whether every group of the set is in the other one, too.
+    fn is_within(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).all(|(own, other)| own & !other == 0)
+    }
 }
 
 /// The groups that a leaf does not tell the truth about any more.
@@ -85,12 +90,14 @@ impl Mark {
     }
 }
 
+/// The lists of a stretch.
+pub(crate) type StretchLists<W> = Lists<VertexId, W, VERTICES>;
+
 /// The runs of a stretch side by side.
 pub(crate) struct Leaf<W> {
-    /// Begin in the low half, end in the high half; one word, so that a list costs one look.
-    spans: Arc<[u64; VERTICES]>,
-    ids: Slice<VertexId>,
-    weights: Slice<W>,
+    lists: StretchLists<W>,
+    /// The groups whose lists lie elsewhere.
+    omitted: GroupSet,
     /// The vertices of each group that exist.
     live: [u64; STRETCH as usize],
     /// The entries of each group.
@@ -103,14 +110,13 @@ pub(crate) struct Leaf<W> {
 pub(crate) struct LeafAt<W> {
     leaf: Arc<Leaf<W>>,
     /// Those of the leaf, one step closer.
-    spans: Arc<[u64; VERTICES]>,
-    ids: Slice<VertexId>,
+    lists: StretchLists<W>,
     /// The groups that must be read elsewhere.
     elsewhere: GroupSet,
 }
 
-impl<W> Leaf<W> {
-    /// The groups that were changed since.
+impl<W: Weight> Leaf<W> {
+    /// The groups that were changed since, and those that are not here.
     pub(crate) fn marked(&self) -> GroupSet {
         GroupSet(std::array::from_fn(|i| self.marks.0[i].load(Ordering::Relaxed)))
     }
@@ -124,21 +130,26 @@ impl<W> Leaf<W> {
     }
 }
 
-impl<W> Clone for LeafAt<W> {
+impl<W: Weight> Clone for LeafAt<W> {
     fn clone(&self) -> Self {
         Self::new(&self.leaf, self.elsewhere)
     }
 }
 
-impl<W> LeafAt<W> {
+impl<W: Weight> LeafAt<W> {
     fn new(leaf: &Arc<Leaf<W>>, elsewhere: GroupSet) -> Self {
-        let (spans, ids) = (Arc::clone(&leaf.spans), leaf.ids.share());
-        Self { leaf: Arc::clone(leaf), spans, ids, elsewhere }
+        Self { leaf: Arc::clone(leaf), lists: leaf.lists.share(), elsewhere }
     }
 
     /// The leaf for everybody.
     pub(crate) fn shared(&self) -> &Arc<Leaf<W>> {
         &self.leaf
+    }
+
+    /// All lists that are held, if they can be told from the others without asking
+    /// [`LeafAt::holds`].
+    pub(crate) fn whole(&self) -> Option<StretchLists<W>> {
+        self.elsewhere.is_within(&self.leaf.omitted).then(|| self.lists.share())
     }
 
     /// Whether a group of the stretch can be read here.
@@ -147,36 +158,10 @@ impl<W> LeafAt<W> {
         !self.elsewhere.contains(group)
     }
 
-    /// Where the list of a vertex lies, in a group that is held.
+    /// The lists, of which those of the groups that are held are good.
     #[inline]
-    pub(crate) fn span(&self, v: VertexId) -> Range<usize> {
-        unpacked(self.spans[v as usize % VERTICES])
-    }
-
-    /// The list of a vertex, in a group that is held.
-    #[inline]
-    pub(crate) fn run(&self, v: VertexId) -> &[VertexId] {
-        &self.ids[self.span(v)]
-    }
-
-    /// The weights of [`LeafAt::run`].
-    #[inline]
-    pub(crate) fn run_weights(&self, v: VertexId) -> &[W] {
-        &self.leaf.weights[self.span(v)]
-    }
-
-    /// Passes the lists of vertices of one group that is held.
-    #[inline]
-    pub(crate) fn range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
-        let first = range.start as usize % VERTICES;
-        let spans = &self.spans[first..first + range.len()];
-        let ids = &*self.ids;
-        for (v, &span) in range.zip(spans) {
-            let span = unpacked(span);
-            if !span.is_empty() {
-                f(v, &ids[span]);
-            }
-        }
+    pub(crate) fn lists(&self) -> &StretchLists<W> {
+        &self.lists
     }
 
     /// The vertices of a group that is held.
@@ -192,24 +177,25 @@ impl<W> LeafAt<W> {
     }
 }
 
-#[inline]
-fn unpacked(span: u64) -> Range<usize> {
-    span as u32 as usize..(span >> u32::BITS) as usize
-}
-
 /// Where the memory of leaves comes from.
 pub(crate) struct LeafMemory<W> {
     ids: Arc<LeafPool<VertexId>>,
     weights: Arc<LeafPool<W>>,
+    nowhere: OnceLock<StretchLists<W>>,
 }
 
 impl<W> Default for LeafMemory<W> {
     fn default() -> Self {
-        Self { ids: Arc::default(), weights: Arc::default() }
+        Self { ids: Arc::default(), weights: Arc::default(), nowhere: OnceLock::new() }
     }
 }
 
-impl<W> LeafMemory<W> {
+impl<W: Weight> LeafMemory<W> {
+    /// The lists of a stretch without a leaf.
+    pub(crate) fn nowhere(&self) -> &StretchLists<W> {
+        self.nowhere.get_or_init(Lists::nowhere)
+    }
+
     /// Frees what no leaf took lately.
     pub(crate) fn trim(&self) {
         self.ids.trim();
@@ -230,7 +216,7 @@ pub(crate) struct Draft<W> {
 }
 
 /// Where the lists of a group lie, for [`Draft::record`].
-pub(crate) struct Lists {
+pub(crate) struct GroupLists {
     pub(crate) spans: [Range<usize>; GROUP],
     pub(crate) live: u64,
     /// The version of the youngest state.
@@ -246,7 +232,7 @@ impl<W: Weight> Draft<W> {
         Self {
             ids: LeafBuilder::with_capacity(entries, &memory.ids),
             weights: LeafBuilder::with_capacity(entries, &memory.weights),
-            spans: vec![0; VERTICES],
+            spans: vec![ELSEWHERE; VERTICES],
             live: [0; STRETCH as usize],
             entries: [0; STRETCH as usize],
             since: 0,
@@ -277,7 +263,7 @@ impl<W: Weight> Draft<W> {
 
     /// Notes where the lists of a group lie, or that they lie elsewhere. The caller holds the
     /// latch of the group.
-    pub(crate) fn record(&mut self, group: u32, lists: Option<Lists>) {
+    pub(crate) fn record(&mut self, group: u32, lists: Option<GroupLists>) {
         if lists.as_ref().is_none_or(|lists| !lists.newest) {
             self.mark(group).raise();
         }
@@ -286,7 +272,6 @@ impl<W: Weight> Draft<W> {
             return;
         };
         let at = (group % STRETCH) as usize;
-        let packed = |span: &Range<usize>| (span.end as u64) << u32::BITS | span.start as u64;
         for (place, span) in self.spans[at * GROUP..].iter_mut().zip(&lists.spans) {
             *place = packed(span);
         }
@@ -297,10 +282,10 @@ impl<W: Weight> Draft<W> {
 
     /// The leaf, for all readers and for the one that had it laid out at its version.
     pub(crate) fn finish(self) -> LeafAt<W> {
+        let (ids, weights) = (self.ids.finish(), self.weights.finish());
         let leaf = Leaf {
-            spans: Arc::<[u64]>::from(self.spans).try_into().expect("a span for each vertex"),
-            ids: self.ids.finish(),
-            weights: self.weights.finish(),
+            lists: Lists::new(self.spans.into_boxed_slice(), ids, weights),
+            omitted: self.omitted,
             live: self.live,
             entries: self.entries,
             since: self.since,

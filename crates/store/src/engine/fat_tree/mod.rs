@@ -14,7 +14,8 @@
 //!
 //! - `write.rs`: a checked set of changes becomes one version.
 //! - `merge.rs`: deltas become runs, hubs leave and join their group.
-//! - `layout.rs`: the runs of many groups are put into one leaf (`leaf.rs`), a small static CSR.
+//! - `layout.rs`: the runs of many groups are put into one leaf (`leaf.rs`), a small static CSR;
+//!   `leaf_table.rs`: those that a reader uses.
 //! - `read.rs`: one vertex or edge at one version; `pieces.rs`: a list with rows pending.
 //! - `view.rs`: a whole graph at one version, as algorithms read it.
 //! - `service.rs`: settles what writers left pending, drops old versions.
@@ -27,6 +28,7 @@ mod fold;
 mod hub;
 mod layout;
 mod leaf;
+mod leaf_table;
 mod merge;
 #[cfg(all(test, loom))]
 pub(crate) mod models;

@@ -121,7 +121,7 @@ pub(crate) fn leaf_against_writer() {
     let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
     commit(20);
     let seen = match leaves.one_at(version, 0).filter(|leaf| leaf.holds(0)) {
-        Some(leaf) => [10, 20].map(|id| leaf.run(0).contains(&id)),
+        Some(leaf) => [10, 20].map(|id| leaf.lists().get(0).is_some_and(|list| list.contains(&id))),
         None => {
             let pin = versions.pins.pin();
             let state = chain.at(version, &pin).expect("the state of a leased version is kept");

@@ -24,6 +24,9 @@ pub(super) struct Queues {
 
 /// A stretch is laid out when more than one in so many of its groups is read elsewhere.
 const ELSEWHERE_SHARE: u32 = 16;
+/// A leaf that is not replaced yet goes when it holds at most one in so many groups: a published
+/// leaf keeps the memory of all of them.
+const HELD_SHARE: u32 = 4;
 
 /// Which groups a round settles.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +109,8 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// Lays a stretch out if none of its groups was changed after `idle_since` and many are not
-    /// in its leaf. False if it should be laid out later.
+    /// in its leaf; a leaf that holds hardly any is withdrawn. False if the stretch should be laid
+    /// out later.
     fn lay_out_if_idle(&self, (side, stretch): (Side, usize), idle_since: u64) -> bool {
         let limit = self.versions.clock.visible();
         let directory = self.directory(side);
@@ -126,6 +130,8 @@ impl<W: Weight> FatTree<W> {
         }
         if idle {
             self.lay_out((side, stretch), limit, limit + 1);
+        } else if elsewhere * HELD_SHARE >= written * (HELD_SHARE - 1) {
+            directory.leaves.withdraw(stretch);
         }
         idle
     }

@@ -28,7 +28,8 @@ use rayon::prelude::*;
 use super::base::{Base, GROUP, GROUP_BITS, group_of, local_of};
 use super::directory::vertices_below;
 use super::hub::Hub;
-use super::leaf::{LeafAt, STRETCH, stretch_of};
+use super::leaf::{LeafAt, STRETCH, VERTICES, stretch_of};
+use super::leaf_table::LeafTable;
 use super::pieces::{entries_pending, length, pieces};
 use super::{Address, FatTree, Side};
 use crate::raw::{LeasedTable, prefetch};
@@ -59,9 +60,9 @@ pub(crate) struct Tables<W> {
 struct SideTable<W> {
     side: Side,
     /// The leaves there were when the table was made.
-    leaves: Box<LeafTable<W>>,
+    leaves: LeafTable<W>,
     /// Leaves in place of these, after everything that was pending in many groups was laid out.
-    flat: OnceLock<Box<LeafTable<W>>>,
+    flat: OnceLock<LeafTable<W>>,
     groups: Bases<W>,
     hubs: RwLock<HashMap<VertexId, Arc<HubRuns<W>>>>,
 }
@@ -83,20 +84,29 @@ fn kept<W: Weight>(table: &Bases<W>) -> &Base<W> {
     table.get(0).expect("set when it was made")
 }
 
-/// The leaves of a side, by stretch.
-type LeafTable<W> = [Option<LeafAt<W>>];
-
-/// The leaf that holds the group of a vertex, if there is one.
-#[inline]
-fn held<W>(leaves: &LeafTable<W>, v: VertexId) -> Option<&LeafAt<W>> {
-    leaves[stretch_of(v)].as_ref().filter(|leaf| leaf.holds(group_of(v)))
-}
-
 impl<W: Weight> SideTable<W> {
-    /// As [`held`], for a reader who looks at `leaves` first.
+    /// The leaf that holds the group of a vertex, for a reader who looks at `leaves` first.
     #[inline]
     fn held<'t>(&'t self, leaves: &'t LeafTable<W>, v: VertexId) -> Option<&'t LeafAt<W>> {
-        held(leaves, v).or_else(|| held(&self.leaves, v))
+        leaves.held(v).or_else(|| self.leaves.held(v))
+    }
+
+    /// The list of a vertex, if it lies in a leaf.
+    #[inline]
+    fn list<'t>(&'t self, leaves: &'t LeafTable<W>, v: VertexId) -> Option<&'t [VertexId]> {
+        let quick = leaves.quick(v).get(v as usize);
+        quick.or_else(|| self.held(leaves, v)?.lists().get(v as usize))
+    }
+
+    /// As [`SideTable::list`], with weights.
+    #[inline]
+    fn weighted_list<'t>(
+        &'t self,
+        leaves: &'t LeafTable<W>,
+        v: VertexId,
+    ) -> Option<(&'t [VertexId], &'t [W])> {
+        let quick = leaves.quick(v).get_weighted(v as usize);
+        quick.or_else(|| self.held(leaves, v)?.lists().get_weighted(v as usize))
     }
 
     /// Asks for the base behind the next, and for the first neighbours of the next: in order of
@@ -127,7 +137,10 @@ impl<W: Weight> Tables<W> {
         let version = keeper.lease.version().0;
         let side = |side| SideTable {
             side,
-            leaves: keeper.tree.directory(side).leaves.at(version, stretches_below(bound)),
+            leaves: LeafTable::new(
+                keeper.tree.directory(side).leaves.at(version, stretches_below(bound)),
+                keeper.tree.leaf_memory.nowhere(),
+            ),
             flat: OnceLock::new(),
             groups: LeasedTable::new(groups, Arc::clone(&keeper)),
             hubs: RwLock::new(HashMap::new()),
@@ -260,10 +273,11 @@ impl<W: Weight> Tables<W> {
 
     /// Lays out what has many rows pending, in parallel; the leaves for a flat view.
     fn flat<'t>(&self, table: &'t SideTable<W>) -> &'t LeafTable<W> {
-        once_by_anybody::<Box<LeafTable<W>>>(&table.flat, || {
+        once_by_anybody(&table.flat, || {
             let _sweeper = Sweeper::new(&self.keeper.tree.sweepers);
             let stretches = (0..table.leaves.len()).into_par_iter();
-            stretches.map(|stretch| self.flat_stretch(table, stretch)).collect()
+            let leaves = stretches.map(|stretch| self.flat_stretch(table, stretch)).collect();
+            LeafTable::new(leaves, self.keeper.tree.leaf_memory.nowhere())
         })
     }
 
@@ -291,8 +305,8 @@ impl<W: Weight> Tables<W> {
 
     #[inline]
     fn degree(&self, table: &SideTable<W>, leaves: &LeafTable<W>, v: VertexId) -> u32 {
-        match table.held(leaves, v) {
-            Some(leaf) => leaf.span(v).len() as u32,
+        match table.list(leaves, v) {
+            Some(list) => list.len() as u32,
             None => self.degree_elsewhere(table, v),
         }
     }
@@ -306,24 +320,23 @@ impl<W: Weight> Tables<W> {
         }
     }
 
+    /// Passes the list of a vertex without weights.
     #[inline]
     fn runs<B>(
         &self,
         table: &SideTable<W>,
         leaves: &LeafTable<W>,
         v: VertexId,
-        mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        match table.held(leaves, v) {
-            Some(leaf) => match leaf.run(v) {
-                [] => ControlFlow::Continue(()),
-                run => f(run, leaf.run_weights(v)),
-            },
-            None => self.runs_elsewhere(table, v, &mut f),
+        match table.list(leaves, v) {
+            Some([]) => ControlFlow::Continue(()),
+            Some(list) => f(list),
+            None => self.runs_elsewhere(table, v, &mut |run, _| f(run)),
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn runs_elsewhere<B>(
         &self,
         table: &SideTable<W>,
@@ -350,9 +363,17 @@ impl<W: Weight> Tables<W> {
     ) {
         let mut v = range.start;
         while v < range.end {
+            let of_stretch = range.end.min(end_of_stretch(v));
+            v = leaves.quick(v).each(v..of_stretch, &mut f);
+            if v == of_stretch {
+                continue;
+            }
             let end = range.end.min((group_of(v) + 1) << GROUP_BITS);
             match table.held(leaves, v) {
-                Some(leaf) => leaf.range(v..end, &mut f),
+                Some(leaf) => {
+                    let passed = leaf.lists().each(v..end, &mut f);
+                    debug_assert_eq!(passed, end, "a group lies in a leaf as a whole");
+                }
                 None => self.range_elsewhere(table, v..end, &mut f),
             }
             v = end;
@@ -405,6 +426,12 @@ impl Drop for Sweeper<'_> {
     }
 }
 
+/// The first vertex behind the stretch of `v`, or the last one there can be.
+#[inline]
+fn end_of_stretch(v: VertexId) -> VertexId {
+    (v | (VERTICES as u32 - 1)).saturating_add(1)
+}
+
 /// The stretches that hold vertices `< bound`.
 fn stretches_below(bound: u32) -> usize {
     bound.checked_sub(1).map_or(0, |last| stretch_of(last) + 1)
@@ -421,7 +448,7 @@ pub struct View<'s, W> {
 
 impl<'s, W: Weight> View<'s, W> {
     pub(crate) fn new(tables: &'s Tables<W>, reading: Use<'s>) -> Self {
-        let (out, incoming) = (&*tables.out.leaves, &*tables.side(Side::In).leaves);
+        let (out, incoming) = (&tables.out.leaves, &tables.side(Side::In).leaves);
         Self { tables, out, incoming, _reading: Some(reading) }
     }
 
@@ -471,30 +498,30 @@ impl<W: Weight> GraphView for View<'_, W> {
     }
 
     #[inline]
-    fn runs<B>(
-        &self,
-        v: VertexId,
-        mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        self.tables.runs(&self.tables.out, self.out, v, |run, _| f(run))
+    fn runs<B>(&self, v: VertexId, f: impl FnMut(&[VertexId]) -> ControlFlow<B>) -> ControlFlow<B> {
+        self.tables.runs(&self.tables.out, self.out, v, f)
     }
 
     #[inline]
     fn weighted_runs<B>(
         &self,
         v: VertexId,
-        f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+        mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.tables.runs(&self.tables.out, self.out, v, f)
+        match self.tables.out.weighted_list(self.out, v) {
+            Some(([], _)) => ControlFlow::Continue(()),
+            Some((list, weights)) => f(list, weights),
+            None => self.tables.runs_elsewhere(&self.tables.out, v, &mut f),
+        }
     }
 
     #[inline]
     fn in_runs<B>(
         &self,
         v: VertexId,
-        mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
+        f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.tables.runs(self.incoming(), self.incoming, v, |run, _| f(run))
+        self.tables.runs(self.incoming(), self.incoming, v, f)
     }
 
     #[inline]
@@ -509,8 +536,8 @@ impl<W: Weight> GraphView for View<'_, W> {
 
     #[inline]
     fn contiguous(&self, v: VertexId) -> Option<&[VertexId]> {
-        if let Some(leaf) = self.tables.out.held(self.out, v) {
-            return Some(leaf.run(v));
+        if let Some(list) = self.tables.out.list(self.out, v) {
+            return Some(list);
         }
         let base = self.tables.base(&self.tables.out, group_of(v));
         let in_one = !base.is_dirty(local_of(v)) && Tables::hub_of(base, v).is_none();
