@@ -148,12 +148,14 @@ impl Kernel {
     }
 }
 
+/// The sum of a list modulo 2^32: four or more ids at a time, so that memory is what a scan waits
+/// for.
 #[inline]
 fn sum(run: &[VertexId]) -> u64 {
-    run.iter().map(|&v| u64::from(v)).sum()
+    u64::from(run.iter().fold(0, |sum: u32, &v| sum.wrapping_add(v)))
 }
 
-/// The sum of all neighbours, vertex by vertex.
+/// The sum of all neighbours, vertex by vertex, each modulo 2^32.
 pub(crate) fn scan_sequential<G: GraphView>(view: &G) -> u64 {
     let tasks = view.splits(ENTRIES_PER_TASK).into_par_iter().map(|range| {
         let mut total = 0;

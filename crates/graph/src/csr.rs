@@ -125,8 +125,9 @@ impl Rows {
 
     #[inline]
     fn range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
-        for v in range {
-            let row = self.row(v);
+        let offsets = &self.offsets[range.start as usize..=range.end as usize];
+        for (v, span) in range.zip(offsets.windows(2)) {
+            let row = &self.ends[span[0] as usize..span[1] as usize];
             if !row.is_empty() {
                 f(v, row);
             }

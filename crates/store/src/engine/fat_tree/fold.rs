@@ -63,9 +63,9 @@ impl<W: Weight> Folded<W> {
 /// What a row does to the runs.
 struct Edit {
     /// Where, in the ids of the base.
-    at: usize,
+    at: u32,
     /// The row it comes from.
-    row: usize,
+    row: u32,
     local: u8,
     action: Action,
 }
@@ -147,7 +147,7 @@ fn edits<W: Weight>(base: &Base<W>, rows: &Rows<'_, W>, taken: usize) -> Vec<Edi
             (Kind::Add | Kind::Set, Err(_)) => Action::Insert,
         };
         from += offset;
-        edits.push(Edit { at: from, row, local, action });
+        edits.push(Edit { at: from as u32, row: row as u32, local, action });
     }
     edits
 }
@@ -163,12 +163,13 @@ fn copy<W: Weight>(base: &Base<W>, rows: &Rows<'_, W>, edits: &[Edit], folded: &
     let mut copied = 0;
     let mut change = [0i32; GROUP];
     for edit in edits {
-        folded.ids.extend_from_slice(&ids[copied..edit.at]);
-        folded.weights.extend_from_slice(&weights[copied..edit.at]);
-        copied = edit.at;
+        let (at, row) = (edit.at as usize, edit.row as usize);
+        folded.ids.extend_from_slice(&ids[copied..at]);
+        folded.weights.extend_from_slice(&weights[copied..at]);
+        copied = at;
         if edit.action != Action::Delete {
-            folded.ids.push(rows.ids[edit.row]);
-            folded.weights.push(rows.weights[edit.row]);
+            folded.ids.push(rows.ids[row]);
+            folded.weights.push(rows.weights[row]);
         }
         if edit.action != Action::Insert {
             copied += 1;
