@@ -60,5 +60,10 @@ pub use replay::{ReplayError, ReplayOptions, Replayed, replay};
 #[doc = include_str!("../../../README.md")]
 struct ReadMe;
 
+/// Compiles and runs the example of what is promised.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guarantees.md")]
+struct Guarantees;
+
 /// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
