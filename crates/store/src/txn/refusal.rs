@@ -7,8 +7,11 @@ use crate::database::Inner;
 use crate::engine::fat_tree::{Read, Refusal, Stale};
 use crate::error::{CommitError, Error, Subject};
 
-/// The error for a refusal. Its transaction is still open, so ids still have their keys.
-pub(super) fn explain(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> CommitError {
+/// Counts a refusal and gives its error. The transaction is still open, so ids still have their
+/// keys.
+#[cold]
+pub(super) fn refuse(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> CommitError {
+    db.count_refusal(refusal);
     let key = |v: VertexId| db.key_of(v);
     let edge = |source, target| Subject::Edge(key(source), key(target));
     let (operation, error) = match refusal {

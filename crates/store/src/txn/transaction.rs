@@ -6,11 +6,11 @@ use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashMap;
 
 use super::overlay::Overlay;
-use super::read_set::ReadSet;
-use super::refusal::explain;
+use super::read_set::{ReadList, ReadSet};
+use super::refusal::refuse;
 use super::write_set::{Action, OPERATIONS_MAX, Operation, WriteSet};
 use crate::database::Inner;
-use crate::engine::fat_tree::{Changes, Directed, Read, Reads, Side};
+use crate::engine::fat_tree::{Changes, Directed, Read, Refusal, Side};
 use crate::epoch::LeaseSlot;
 use crate::error::{CommitError, Error};
 use crate::options::{Isolation, SelfLoops};
@@ -362,14 +362,12 @@ impl<'db> Transaction<'db> {
         if self.is_empty() {
             return Ok(Version(self.snapshot));
         }
-        let reads = self.reads.take().map(|reads| reads.into_list());
+        let reads = self.reads.get_mut().take().map(|reads| reads.into_list());
         let committed = self.writes.fold(|| !self.db.engine.is_directed()).and_then(|folded| {
             let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
-            let commit =
-                |reads: Option<&Reads<'_>>| self.db.engine.commit(changes, reads, self.snapshot);
             let version = match &reads {
-                None => commit(None),
-                Some(reads) => reads.with(&self.db.dictionary, |reads| commit(Some(reads))),
+                None => self.db.engine.commit(changes, None, self.snapshot),
+                Some(reads) => self.commit_as_read(changes, reads),
             }?;
             Ok((version, folded))
         });
@@ -380,11 +378,15 @@ impl<'db> Transaction<'db> {
                 self.db.retire_ids(gone.map(|change| change.vertex));
                 Ok(Version(version))
             }
-            Err(refusal) => {
-                self.db.count_refusal(refusal);
-                Err(explain(self.db, refusal, reads.as_ref()))
-            }
+            Err(refusal) => Err(refuse(self.db, refusal, reads.as_ref())),
         }
+    }
+
+    /// Commits if what was read did not change. Out of the way of commits that read nothing.
+    #[cold]
+    fn commit_as_read(&self, changes: Changes<'_>, reads: &ReadList) -> Result<u64, Refusal> {
+        let Self { db, snapshot, .. } = *self;
+        reads.with(&db.dictionary, |reads| db.engine.commit(changes, Some(reads), snapshot))
     }
 
     /// Drops the changes. The same as dropping the transaction, in words.

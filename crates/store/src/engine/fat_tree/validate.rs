@@ -84,6 +84,7 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// Steps 1 and 2.
+    #[cold]
     pub(super) fn validate(
         &self,
         groups: &Groups<'_, W>,
@@ -110,6 +111,7 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// Step 3. The caller relies on the set of vertices ([`Role::Relying`]) if it has to.
+    #[cold]
     pub(super) fn validate_vertices(
         &self,
         reads: &Reads<'_>,
@@ -137,6 +139,7 @@ fn changed_after<W: Weight>(locked: &Locked<'_, Base<W>>, read: Read, version: u
 }
 
 /// Whether somebody added or removed the vertex after `version`.
+#[inline]
 pub(super) fn vertex_changed_after<W: Weight>(
     locked: &Locked<'_, Base<W>>,
     version: u64,

@@ -513,6 +513,8 @@ fn edge_now<W: Weight>(
 }
 
 /// Whether somebody changed the edge after `version`.
+#[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
+#[inline(always)]
 pub(super) fn edge_changed_after<W: Weight>(
     locked: &Locked<'_, Base<W>>,
     version: u64,
