@@ -65,7 +65,7 @@ const TRANSACTIONS: u32 = 20_000;
 /// Records a history at each level and checks it.
 pub fn histories(seed: u64) -> Result<Counts, String> {
     let mut counts = Counts::default();
-    for level in Level::offered() {
+    for level in Level::ALL {
         let workload = Workload::random(level, TRANSACTIONS, seed);
         let complain = |problem: String| format!("{workload:?}: {problem}");
         let recorded = record::record(&workload).map_err(|error| complain(error.to_string()))?;
@@ -95,7 +95,7 @@ fn scenarios(seed: u64) -> Result<Counts, String> {
         if place % SCENARIO_SHARE != seed % SCENARIO_SHARE {
             continue;
         }
-        for level in Level::offered() {
+        for level in Level::ALL {
             for layout in Layout::ALL {
                 let interleavings_max = INTERLEAVINGS_MAX;
                 let tally = scenario.judge(Trial { level, layout, interleavings_max, seed })?;
@@ -120,7 +120,7 @@ const ROUNDS: u32 = 100;
 pub fn acid_tests(seed: u64) -> Result<Counts, String> {
     let mut counts = Counts::default();
     let mut rng = seed::rng(seed);
-    for level in Level::offered() {
+    for level in Level::ALL {
         for (name, test) in acid::TESTS {
             let threads = [2, 4, 8, 16][rng.random_range(0..4)];
             let config = Config { level, threads, rounds: ROUNDS, is_tiny: rng.random(), seed };

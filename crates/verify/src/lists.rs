@@ -4,7 +4,8 @@
 //! the weight of the edge is the place of the element in the list. Its length is the weight of a
 //! self loop at the vertex, which the first append adds and later ones change: so two appends to
 //! one list change the same edge, which snapshot isolation forbids, as it does for a list that is
-//! one item. Whoever reads a list checks that its places are `0 .. length`: a read that is torn
+//! one item. Or there is no loop, and the length is how many edges there are: then two appends
+//! meet only in what they read, which serializable transactions alone keep apart. Whoever reads a list checks that its places are `0 .. length`: a read that is torn
 //! between the two edges of an append is found at once.
 
 use evergraph::graph::Key;
@@ -21,6 +22,24 @@ pub enum Form {
     Undirected,
 }
 
+/// Where the length of a list comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// It is kept in a self loop.
+    Kept,
+    /// It is counted by whoever appends.
+    Counted,
+}
+
+/// How a list is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Its edges.
+    pub form: Form,
+    /// Its length.
+    pub length: Length,
+}
+
 /// Why a list could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
@@ -31,7 +50,7 @@ pub enum ListError {
         list: u64,
         /// Its elements with their places.
         elements: Vec<(u64, f64)>,
-        /// The weight of the self loop, 0 if there is none.
+        /// Its length, 0 if there is no self loop that keeps it.
         length: f64,
     },
     /// The store refused the read.
@@ -42,24 +61,34 @@ pub enum ListError {
 /// Puts an element at the end of a list.
 pub fn append(
     tx: &mut Transaction<'_>,
-    form: Form,
+    shape: Shape,
     (list, element): (u64, u64),
 ) -> Result<(), StoreError> {
+    let length = match (shape.length, shape.form) {
+        (Length::Kept, _) => take_place(tx, list)?,
+        (Length::Counted, Form::In) => f64::from(tx.in_degree(list)?),
+        (Length::Counted, Form::Out | Form::Undirected) => f64::from(tx.degree(list)?),
+    };
+    let (source, target) = match shape.form {
+        Form::Out | Form::Undirected => (list, element),
+        Form::In => (element, list),
+    };
+    tx.add_weighted_edge(source, target, length)
+}
+
+/// Raises the length that is kept of a list; the length before.
+fn take_place(tx: &mut Transaction<'_>, list: u64) -> Result<f64, StoreError> {
     let length = tx.weight(list, list)?;
     match length {
         Some(length) => tx.set_weight(list, list, length + 1.0)?,
         None => tx.add_weighted_edge(list, list, 1.0)?,
     }
-    let (source, target) = match form {
-        Form::Out | Form::Undirected => (list, element),
-        Form::In => (element, list),
-    };
-    tx.add_weighted_edge(source, target, length.unwrap_or(0.0))
+    Ok(length.unwrap_or(0.0))
 }
 
 /// The elements of a list, in order.
-pub fn read(from: &impl Edges, form: Form, list: u64) -> Result<Vec<u64>, ListError> {
-    let edges = match form {
+pub fn read(from: &impl Edges, shape: Shape, list: u64) -> Result<Vec<u64>, ListError> {
+    let edges = match shape.form {
         Form::Out | Form::Undirected => from.out_edges(list)?,
         Form::In => from.in_edges(list)?,
     };
@@ -73,6 +102,9 @@ pub fn read(from: &impl Edges, form: Form, list: u64) -> Result<Vec<u64>, ListEr
         }
     }
     elements.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
+    if shape.length == Length::Counted {
+        length = elements.len() as f64;
+    }
     let mut places = elements.iter().map(|&(_, weight)| weight).zip(0u32..);
     if length != elements.len() as f64 || !places.all(|(weight, place)| weight == f64::from(place))
     {

@@ -1,7 +1,6 @@
 //! The LDBC ACID tests, with 2 to 16 threads.
 
 use evergraph_verify::campaign::{self, Counts};
-use evergraph_verify::level::Level;
 use evergraph_verify::seed;
 
 /// Rounds of all twelve tests.
@@ -9,7 +8,6 @@ const ROUNDS: u64 = 10;
 
 #[test]
 fn the_ldbc_acid_tests_pass() {
-    Level::skipped().for_each(|line| println!("{line}"));
     let mut total = Counts::default();
     for seed in seed::of_test(ROUNDS) {
         let counts = campaign::acid_tests(seed);

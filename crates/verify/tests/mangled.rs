@@ -7,7 +7,7 @@ use evergraph_verify::checker::{self, RealTime};
 use evergraph_verify::history::record::{self, Workload};
 use evergraph_verify::history::{Element, History, ListKey, Op, Outcome, Txn};
 use evergraph_verify::level::Level;
-use evergraph_verify::lists::Form;
+use evergraph_verify::lists::{Form, Length, Shape};
 use evergraph_verify::seed;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -253,7 +253,7 @@ impl Known {
 fn every_kind_of_fault_is_found_wherever_it_is() {
     for seed in seed::of_test(1) {
         let workload = Workload {
-            form: Form::Out,
+            shape: Shape { form: Form::Out, length: Length::Kept },
             threads: 4,
             active: 3,
             list_max: 32,

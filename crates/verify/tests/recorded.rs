@@ -1,7 +1,6 @@
 //! Histories that threads leave on the store.
 
 use evergraph_verify::campaign::{self, Counts};
-use evergraph_verify::level::Level;
 use evergraph_verify::seed;
 
 /// Histories of twenty thousand transactions each: a million together.
@@ -9,7 +8,6 @@ const HISTORIES: u64 = 50;
 
 #[test]
 fn histories_of_the_store_show_its_levels() {
-    Level::skipped().for_each(|line| println!("{line}"));
     let mut total = Counts::default();
     for seed in seed::of_test(HISTORIES) {
         let counts = campaign::histories(seed);

@@ -3,8 +3,8 @@
 use evergraph::{StoreError, Transaction};
 use rand::RngExt;
 
-use super::{AcidError, Arena, Config, Outcome, anomaly, pause};
-use crate::lists::{self, Form};
+use super::{AcidError, Arena, Config, LISTS, Outcome, anomaly, pause};
+use crate::lists;
 
 /// Persons from the start, each with a name; the mails of Alice and Bob are lists.
 const ALICE: u64 = 1;
@@ -25,7 +25,7 @@ fn arena(config: &Config) -> Result<Arena, AcidError> {
     let arena = Arena::new(config, vertices, &[(ALICE, NAME, 1.0), (BOB, NAME, 2.0)])?;
     let mut tx = arena.db.begin()?;
     for (person, mail) in [(ALICE, MAILS), (BOB, MAILS + 1), (BOB, MAILS + 2)] {
-        lists::append(&mut tx, Form::In, (person, mail))?;
+        lists::append(&mut tx, LISTS, (person, mail))?;
     }
     tx.commit().map_err(StoreError::from)?;
     Ok(arena)
@@ -34,7 +34,7 @@ fn arena(config: &Config) -> Result<Arena, AcidError> {
 /// How many names, friends of Alice and mails there are, all in one transaction. Lists are kept as
 /// in-edges here, so that the out-edges of Alice are her name, her length and her friends.
 fn counts(tx: &Transaction<'_>) -> Result<[u64; 3], AcidError> {
-    let mails = lists::read(tx, Form::In, ALICE)?.len() + lists::read(tx, Form::In, BOB)?.len();
+    let mails = lists::read(tx, LISTS, ALICE)?.len() + lists::read(tx, LISTS, BOB)?.len();
     let names = u64::from(tx.in_degree(NAME)?);
     Ok([names, u64::from(tx.degree(ALICE)?) - 2, mails as u64])
 }
@@ -51,7 +51,7 @@ pub(super) fn commits(config: &Config) -> Outcome {
                 pause(rng);
                 tx.add_edge(person, NAME)?;
                 tx.add_edge(ALICE, person)?;
-                Ok(lists::append(tx, Form::In, (ALICE, mail))?)
+                Ok(lists::append(tx, LISTS, (ALICE, mail))?)
             })
         },
         |hand| {
@@ -84,13 +84,13 @@ pub(super) fn rollbacks(config: &Config) -> Outcome {
             let mail = NEW_MAILS + hand.ticket(round);
             if hand.rng.random() {
                 return hand.roll_back(|tx, rng| {
-                    lists::append(tx, Form::In, (ALICE, mail))?;
+                    lists::append(tx, LISTS, (ALICE, mail))?;
                     pause(rng);
                     if tx.has_vertex(BOB)? { Ok(()) } else { anomaly("Bob is gone".to_owned()) }
                 });
             }
             let refused = hand.try_once(|tx, rng| {
-                lists::append(tx, Form::In, (ALICE, mail))?;
+                lists::append(tx, LISTS, (ALICE, mail))?;
                 pause(rng);
                 Ok(tx.add_vertex(BOB)?)
             });

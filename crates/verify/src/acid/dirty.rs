@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rand::RngExt;
 
-use super::{Arena, Config, Outcome, anomaly, pause, property};
-use crate::lists::{self, Form};
+use super::{Arena, Config, LISTS, Outcome, anomaly, pause, property};
+use crate::lists;
 
 /// Two persons, the vertex that stands for the edge between them, and the property `version`.
 const P1: u64 = 1;
@@ -26,7 +26,7 @@ pub(super) fn write_cycles(config: &Config) -> Outcome {
             let own = TRANSACTIONS + hand.ticket(round);
             hand.commit(|tx, rng| {
                 for list in [P1, P2, EDGE] {
-                    lists::append(tx, Form::In, (list, own))?;
+                    lists::append(tx, LISTS, (list, own))?;
                     pause(rng);
                 }
                 Ok(())
@@ -35,7 +35,7 @@ pub(super) fn write_cycles(config: &Config) -> Outcome {
         Ok(())
     })?;
     let histories: Vec<Vec<u64>> = arena.look(|tx| {
-        [P1, P2, EDGE].iter().map(|&list| Ok(lists::read(tx, Form::In, list)?)).collect()
+        [P1, P2, EDGE].iter().map(|&list| Ok(lists::read(tx, LISTS, list)?)).collect()
     })?;
     let is_complete = histories.iter().all(|history| history.len() as u64 == commits);
     if !is_complete || histories.iter().any(|history| *history != histories[0]) {

@@ -16,7 +16,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::{Element, History, ListKey, Op, Outcome, Txn};
 use crate::level::Level;
-use crate::lists::{self, Edges, Form, ListError};
+use crate::lists::{self, Edges, Form, Length, ListError, Shape};
 
 /// What is run.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct Workload {
     /// The level of all transactions.
     pub level: Level,
     /// How a list is kept.
-    pub form: Form,
+    pub shape: Shape,
     /// How many threads.
     pub threads: u32,
     /// How many transactions all threads try together.
@@ -54,7 +54,15 @@ impl Workload {
         let list_max = [8, 32, 64][rng.random_range(0..3)];
         Self {
             level,
-            form: [Form::Out, Form::In, Form::Undirected][rng.random_range(0..3)],
+            shape: Shape {
+                form: [Form::Out, Form::In, Form::Undirected][rng.random_range(0..3)],
+                // Only serializable transactions can count.
+                length: if level == Level::Serializable && rng.random() {
+                    Length::Counted
+                } else {
+                    Length::Kept
+                },
+            },
             threads: [2, 4, 8, 16][rng.random_range(0..4)],
             transactions,
             active: [2, 8, 64, 1000][rng.random_range(0..4)],
@@ -75,7 +83,7 @@ impl Workload {
 
     fn database(&self) -> Database {
         let options = Options::default().weights(Weights::F64);
-        let options = match self.form {
+        let options = match self.shape.form {
             Form::Out | Form::In => options.directed(),
             Form::Undirected => options.undirected(),
         };
@@ -293,7 +301,7 @@ impl Client<'_> {
                 let (key, count) = self.lists.claim(place);
                 let element = key.wrapping_mul(31).wrapping_add(count) % self.workload.elements;
                 let names = (self.vertex(key), u64::from(element));
-                lists::append(&mut tx, self.workload.form, names)?;
+                lists::append(&mut tx, self.workload.shape, names)?;
                 ops.push(Op::Append(key, element));
             } else {
                 let key = self.lists.current(place);
@@ -323,7 +331,7 @@ impl Client<'_> {
     }
 
     fn read(&self, from: &impl Edges, key: ListKey) -> Result<Vec<Element>, RecordError> {
-        let list = lists::read(from, self.workload.form, self.vertex(key))?;
+        let list = lists::read(from, self.workload.shape, self.vertex(key))?;
         Ok(list.into_iter().map(|element| element as Element).collect())
     }
 

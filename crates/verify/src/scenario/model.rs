@@ -136,6 +136,8 @@ pub(super) enum Query {
     Heavy(V, f64),
     /// Which of these vertices exist.
     Vertices(Range<V>),
+    /// Which vertices exist at all.
+    AllVertices,
     /// Whether a way leads from one to another.
     Path(V, V),
 }
@@ -178,6 +180,7 @@ impl Answer {
 /// What answers: a graph, a transaction, a snapshot. `None` stands for a vertex that is not there.
 pub(super) trait Look {
     fn has_vertex(&self, v: V) -> Result<bool, StoreError>;
+    fn vertices(&self) -> Result<BTreeSet<V>, StoreError>;
     /// An [`Answer::Weight`].
     fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError>;
     fn degree(&self, side: Side, v: V) -> Result<Option<u32>, StoreError>;
@@ -188,6 +191,10 @@ pub(super) trait Look {
 impl Look for Graph {
     fn has_vertex(&self, v: V) -> Result<bool, StoreError> {
         Ok(self.vertices.contains(&v))
+    }
+
+    fn vertices(&self) -> Result<BTreeSet<V>, StoreError> {
+        Ok(self.vertices.clone())
     }
 
     fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError> {
@@ -228,6 +235,7 @@ pub(super) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
             }
             Answer::List(found)
         }
+        Query::AllVertices => Answer::List(of.vertices()?.into_iter().map(|v| (v, 1.0)).collect()),
         Query::Path(from, to) => Answer::Truth(has_path(of, from, to)?),
     })
 }

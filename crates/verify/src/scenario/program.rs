@@ -144,6 +144,12 @@ impl Program {
         self.ask(Query::Vertices(range))
     }
 
+    /// Asks which vertices exist at all.
+    #[must_use]
+    pub fn all_vertices(self) -> Self {
+        self.ask(Query::AllVertices)
+    }
+
     /// Asks whether a way leads from one vertex to another.
     #[must_use]
     pub fn path(self, from: V, to: V) -> Self {

@@ -341,6 +341,15 @@ fn vertices() -> Vec<Scenario> {
         scenario("at most five vertices", Graph::new(4, &[]), vec![below(5.0, 5), below(5.0, 6)])
             .skews_to("six vertices", |g| g.vertices.len() == 6),
         scenario(
+            "at most five vertices in all",
+            Graph::new(4, &[]),
+            vec![
+                tx().all_vertices().if_total_below(5.0).add_vertex(5),
+                tx().all_vertices().if_total_below(5.0).add_vertex(6),
+            ],
+        )
+        .skews_to("six vertices", |g| g.vertices.len() == 6),
+        scenario(
             "one of two stays",
             Graph::new(2, &[]),
             vec![

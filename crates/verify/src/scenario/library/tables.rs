@@ -9,7 +9,7 @@ fn start() -> Graph {
 }
 
 /// Questions whose answers the changes below make other ones.
-fn questions() -> [(&'static str, Query); 10] {
+fn questions() -> [(&'static str, Query); 11] {
     [
         ("a vertex", Query::Vertex(5)),
         ("an edge", Query::Edge(1, 3)),
@@ -20,6 +20,7 @@ fn questions() -> [(&'static str, Query); 10] {
         ("an in-list", Query::List(Side::In, 3)),
         ("heavy edges", Query::Heavy(1, 2.0)),
         ("vertices", Query::Vertices(1..7)),
+        ("all vertices", Query::AllVertices),
         ("a path", Query::Path(1, 3)),
     ]
 }
