@@ -7,7 +7,7 @@
 //!
 //! Five things are asked for beyond the suite, which a store that does nothing at all would pass:
 //!
-//! - transactions that write are run again until they commit, and at least [`COMMIT_FLOOR`] of the
+//! - transactions that write are run again until they commit, and at least `COMMIT_FLOOR` of the
 //!   tries must succeed; transactions that only read always do;
 //! - histories of versions must be equal as a whole, and as long as there were commits;
 //! - all values of one read must fit together, not only the first and the second read;

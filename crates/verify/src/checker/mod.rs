@@ -9,8 +9,8 @@
 //! - *rw*: who read a version before the writer of the next one;
 //! - *rt*: a transaction before whatever began after it had ended.
 //!
-//! The steps: [`versions`] finds the order of each list and everything that is wrong with single
-//! reads; [`edges`] makes the graph; [`cycles`] finds what no order explains and names it.
+//! The steps: `versions` finds the order of each list and everything that is wrong with single
+//! reads; `edges` makes the graph; `cycles` finds what no order explains and names it.
 //!
 //! What is reported is an anomaly for certain. The other direction holds when every element that was
 //! committed was also read: elements that nobody read are known to come last, but in no order.

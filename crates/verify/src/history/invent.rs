@@ -1,7 +1,7 @@
 //! Small random histories, of stores that are right and of stores that are not.
 //!
 //! A simulated store keeps all states; what each transaction reads and whether it may commit is up
-//! to the [`Fault`] of the store. At the end one transaction reads every list, so that the order of
+//! to the `Fault` of the store. At the end one transaction reads every list, so that the order of
 //! all versions is known.
 
 use rand::RngExt;

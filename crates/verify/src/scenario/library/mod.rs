@@ -1,6 +1,6 @@
 //! All scenarios.
 //!
-//! Vertices are `1 ..`; where a scenario of a table is told on a graph, vertex [`T`] is the table, its
+//! Vertices are `1 ..`; where a scenario of a table is told on a graph, vertex `T` is the table, its
 //! out-neighbours are the rows, and the weight of an edge is the value of the row.
 
 mod graphs;
@@ -13,7 +13,7 @@ use super::{Graph, Scenario, V};
 /// The vertex that stands for a table.
 const T: V = 9;
 
-/// A table with rows `1 ..` of these values; the vertices up to [`T`] exist.
+/// A table with rows `1 ..` of these values; the vertices up to `T` exist.
 fn table(values: &[f64]) -> Graph {
     let rows: Vec<(V, V, f64)> =
         values.iter().zip(1..).map(|(&value, row)| (T, row, value)).collect();
