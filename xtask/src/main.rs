@@ -21,7 +21,8 @@ usage: cargo xtask COMMAND
 
   check             formatting, clippy, tidy, dependency policy, documentation
   test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
-  tidy              the house rules of STYLE.md alone";
+  tidy              the house rules of STYLE.md alone
+  verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -44,6 +45,10 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["test"] => test::run(workspace, &[]),
         ["test", "--", filter @ ..] => test::run(workspace, filter),
         ["tidy"] => tidy::run(workspace),
+        ["verify", options @ ..] => {
+            let run = ["run", "--quiet", "--package", "evergraph-verify", "--"];
+            command::succeeds(&mut workspace.cargo([&run, options].concat()))
+        }
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)

@@ -48,8 +48,9 @@ pub use error::Error;
 pub use evergraph_algo as kernels;
 pub use evergraph_graph as graph;
 pub use evergraph_store::{
-    AnyView, CommitError, Database, Directed, Error as StoreError, Options, SelfLoops, Service,
-    Snapshot, Stats, Subject, Transaction, Tuning, Version, View, Weights, with_view,
+    AnyView, CommitError, Database, Directed, Error as StoreError, Isolation, Options, Outcomes,
+    SelfLoops, Service, Snapshot, Stats, Subject, Transaction, Tuning, Version, View, Weights,
+    with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};
@@ -58,6 +59,11 @@ pub use replay::{ReplayError, ReplayOptions, Replayed, replay};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadMe;
+
+/// Compiles and runs the example of what is promised.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guarantees.md")]
+struct Guarantees;
 
 /// The result of a call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

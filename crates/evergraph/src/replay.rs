@@ -108,7 +108,11 @@ fn replay_batch(
         apply(&mut tx, update).map_err(|error| Failure::Refused(line, error))?;
         lines.push(line);
     }
-    tx.commit().map_err(|refused| Failure::Refused(lines[refused.operation], refused.error))?;
+    tx.commit().map_err(|refused| {
+        // Each update is one call. Where no call is at fault the whole batch is.
+        let at = refused.operation.map_or(lines.last(), |call| lines.get(call));
+        Failure::Refused(at.copied().unwrap_or_default(), refused.error)
+    })?;
     Ok(lines.len() as u64)
 }
 

@@ -8,10 +8,10 @@ use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
 pub(crate) use crate::engine::Engine;
 
 use crate::dictionary::{Dictionary, NoId};
-use crate::engine::fat_tree::Idle;
+use crate::engine::fat_tree::{Idle, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
-use crate::options::{Options, Service, Weights, kind_in_words};
+use crate::options::{Isolation, Options, Service, Weights, kind_in_words};
 use crate::service::ServiceThread;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use crate::view::{Lease, Snapshot};
@@ -50,6 +50,9 @@ pub(crate) struct Inner {
     snapshots: Mutex<Vec<Weak<Lease>>>,
     /// What was visible when the service last looked.
     looked_at: AtomicU64,
+    /// Refused commits. Counted `Relaxed`, and never by a commit that succeeds.
+    write_conflicts: AtomicU64,
+    read_conflicts: AtomicU64,
 }
 
 /// A tick of the coarse clock.
@@ -76,6 +79,23 @@ pub struct Stats {
     pub groups_pending: usize,
     /// Groups of vertices with old versions that somebody may still read.
     pub groups_with_history: usize,
+    /// How transactions ended so far.
+    pub outcomes: Outcomes,
+}
+
+/// How transactions ended, since the database was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcomes {
+    /// Committed with changes.
+    pub committed: u64,
+    /// Refused: another transaction had changed what this one wanted to change.
+    pub write_conflicts: u64,
+    /// Refused: another transaction had changed what this serializable one had read.
+    pub read_conflicts: u64,
+    /// Reads of serializable transactions that still held although something near had changed,
+    /// in the same group of vertices: conflicts that a coarser look would have seen.
+    pub conflicts_avoided: u64,
 }
 
 impl Database {
@@ -100,6 +120,8 @@ impl Database {
             retired: Mutex::new(Vec::new()),
             snapshots: Mutex::new(Vec::new()),
             looked_at: AtomicU64::new(0),
+            write_conflicts: AtomicU64::new(0),
+            read_conflicts: AtomicU64::new(0),
         });
         let service = match inner.options.service {
             Service::Thread => Some(Arc::new(ServiceThread::start(Arc::clone(&inner)))),
@@ -108,12 +130,32 @@ impl Database {
         Self { inner, _service: service }
     }
 
-    /// Begins a transaction on the newest version.
+    /// Begins a transaction on the newest version, isolated as [`Options::isolation`] says.
     #[inline]
     pub fn begin(&self) -> Result<Transaction<'_>> {
+        self.begin_with(self.inner.options.isolation)
+    }
+
+    /// Begins a transaction on the newest version.
+    ///
+    /// ```
+    /// # use evergraph_store::{Database, Isolation};
+    /// let db = Database::in_memory();
+    /// db.transaction(0, |tx| tx.add_vertex(1u64).and_then(|()| tx.add_vertex(2u64)))?;
+    /// let mut tx = db.begin_with(Isolation::Serializable)?;
+    /// if tx.degree(1u64)? == 0 {
+    ///     tx.add_edge(2u64, 1u64)?; // only while 1 has no edge
+    /// }
+    /// db.transaction(0, |tx| tx.add_edge(1u64, 2u64))?;
+    /// let refused = tx.commit().expect_err("1 has an edge now");
+    /// assert!(refused.error.is_conflict());
+    /// # Ok::<(), evergraph_store::Error>(())
+    /// ```
+    #[inline]
+    pub fn begin_with(&self, isolation: Isolation) -> Result<Transaction<'_>> {
         let opened = self.inner.versions.leases.open(&self.inner.versions.clock, LeaseKind::Writer);
-        let (lease, snapshot) = opened.map_err(|_| Inner::no_free_lease())?;
-        Ok(Transaction::new(&self.inner, lease, snapshot))
+        let opened = opened.map_err(|_| Inner::no_free_lease())?;
+        Ok(Transaction::new(&self.inner, opened, isolation))
     }
 
     /// Runs `work` in a transaction and commits it, again after a conflict, `retries` times at
@@ -198,6 +240,7 @@ impl Database {
             oldest: oldest.map(with_age),
             groups_pending: inner.engine.groups_pending(),
             groups_with_history: inner.engine.groups_with_history(),
+            outcomes: inner.outcomes(),
         }
     }
 
@@ -237,6 +280,26 @@ impl Inner {
         self.options.weights != Weights::None
     }
 
+    fn outcomes(&self) -> Outcomes {
+        Outcomes {
+            // Each commit with changes takes one version.
+            committed: self.versions.clock.visible(),
+            write_conflicts: self.write_conflicts.load(Ordering::Relaxed),
+            read_conflicts: self.read_conflicts.load(Ordering::Relaxed),
+            conflicts_avoided: self.engine.conflicts_avoided(),
+        }
+    }
+
+    /// Counts a refused commit if it was a conflict.
+    pub(crate) fn count_refusal(&self, refusal: Refusal) {
+        let counter = match refusal {
+            Refusal::VertexConflict { .. } | Refusal::EdgeConflict { .. } => &self.write_conflicts,
+            Refusal::Stale(_) => &self.read_conflicts,
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// How long ago a moment of the coarse clock was.
     pub(crate) fn age_of(&self, opened: u64) -> Duration {
         TICK * self.versions.leases.now().saturating_sub(opened) as u32
@@ -256,12 +319,6 @@ impl Inner {
     #[inline]
     pub(crate) fn id(&self, key: KeyRef<'_>) -> Result<Option<VertexId>> {
         self.dictionary.id(key).map_err(|why| self.no_id(key, why))
-    }
-
-    /// The id of a key that was added at some time.
-    #[inline]
-    pub(crate) fn given_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
-        self.id(key)?.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
     }
 
     /// The id of a key, given now if it had none, reserved for a transaction.

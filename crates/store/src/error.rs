@@ -44,11 +44,11 @@ pub enum Error {
         /// Both ends.
         key: Key,
     },
-    /// Another transaction changed the same vertex or edge and committed first. The only error
-    /// that goes away by itself: run the transaction again.
+    /// Another transaction changed the same vertex or edge, or what a serializable one has read,
+    /// and committed first. The only error that goes away by itself: run the transaction again.
     #[error("another transaction changed {subject} first; run the transaction again")]
     Conflict {
-        /// What both changed.
+        /// What the other changed.
         subject: Subject,
     },
     /// The weight is not a number.
@@ -105,11 +105,16 @@ impl Error {
 
 /// What a conflict was about.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Subject {
-    /// A vertex, or the edges of one that was removed.
+    /// A vertex, or that there is none, or the edges of one that was removed.
     Vertex(Key),
-    /// An edge.
+    /// An edge, or that there is none.
     Edge(Key, Key),
+    /// The neighbours of a vertex, on either side, or how many there are.
+    Neighbours(Key),
+    /// Which vertices there are, or how many.
+    Vertices,
 }
 
 impl std::fmt::Display for Subject {
@@ -117,6 +122,8 @@ impl std::fmt::Display for Subject {
         match self {
             Self::Vertex(key) => write!(f, "vertex {key}"),
             Self::Edge(source, target) => write!(f, "edge {source} {target}"),
+            Self::Neighbours(key) => write!(f, "the neighbours of vertex {key}"),
+            Self::Vertices => write!(f, "the set of vertices"),
         }
     }
 }
@@ -125,8 +132,9 @@ impl std::fmt::Display for Subject {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{error}")]
 pub struct CommitError {
-    /// Which call of a changing method it was, counted from 0.
-    pub operation: usize,
+    /// Which call of a changing method it was, counted from 0; none if it was no change, but
+    /// something the transaction had read.
+    pub operation: Option<usize>,
     /// What was wrong with it.
     #[source]
     pub error: Error,

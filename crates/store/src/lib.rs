@@ -36,10 +36,10 @@ mod sync;
 #[cfg(all(test, loom))]
 mod models;
 
-pub use database::{Database, Stats};
+pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
-pub use options::{Directed, Options, Result, SelfLoops, Service, Tuning, Weights};
+pub use options::{Directed, Isolation, Options, Result, SelfLoops, Service, Tuning, Weights};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};

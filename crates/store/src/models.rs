@@ -310,3 +310,16 @@ fn loom_hub_split_against_a_point_read() {
 fn loom_leaf_against_a_writer() {
     loom::model(fat_tree::leaf_against_writer);
 }
+
+#[test]
+fn loom_validation_of_two_committers() {
+    loom::model(fat_tree::validate_edges);
+}
+
+#[test]
+fn loom_validation_against_a_new_vertex() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(fat_tree::validate_vertices);
+    model.check(fat_tree::validate_absence);
+}

@@ -38,6 +38,19 @@ pub enum Service {
     Manual,
 }
 
+/// What concurrent transactions may do to one another; `docs/guarantees.md` says it exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// A transaction reads one version. Two that change the same thing conflict; what a
+    /// transaction only read may be changed by another before it commits.
+    #[default]
+    Snapshot,
+    /// Besides, a commit that changes something is refused if anything the transaction read was
+    /// changed meanwhile, also what it found absent: as if each ran alone, in the order of the
+    /// commits.
+    Serializable,
+}
+
 /// How a database is made: `Database::options()`, a few settings, `in_memory()`.
 ///
 /// ```
@@ -52,12 +65,13 @@ pub struct Options {
     pub(crate) keys: KeyKind,
     pub(crate) dense: u32,
     pub(crate) self_loops: SelfLoops,
+    pub(crate) isolation: Isolation,
     pub(crate) service: Service,
     pub(crate) tuning: Tuning,
 }
 
 impl Default for Options {
-    /// Directed, no weights, keys are 64-bit numbers, self loops allowed.
+    /// Directed, no weights, keys are 64-bit numbers, self loops allowed, snapshot isolation.
     fn default() -> Self {
         Self {
             directed: Directed::Yes,
@@ -65,6 +79,7 @@ impl Default for Options {
             keys: KeyKind::Number,
             dense: 0,
             self_loops: SelfLoops::Allowed,
+            isolation: Isolation::default(),
             service: Service::Thread,
             tuning: Tuning::default(),
         }
@@ -114,6 +129,12 @@ impl Options {
     #[must_use]
     pub fn self_loops(self, self_loops: SelfLoops) -> Self {
         Self { self_loops, ..self }
+    }
+
+    /// What [`Database::begin`] and [`Database::transaction`] give.
+    #[must_use]
+    pub fn isolation(self, isolation: Isolation) -> Self {
+        Self { isolation, ..self }
     }
 
     /// Who settles pending changes and drops old versions.

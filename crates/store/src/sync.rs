@@ -22,17 +22,19 @@ pub(crate) use loom::sync::atomic::{
 pub(crate) use loom::thread::yield_now;
 
 #[cfg(not(loom))]
-pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+pub(crate) use parking_lot::{
+    Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 
 #[cfg(loom)]
-pub(crate) use model::{Condvar, Mutex, MutexGuard, RwLock};
+pub(crate) use model::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Loom's locks in the shape of `parking_lot`'s: no poisoning.
 #[cfg(loom)]
 mod model {
     use std::time::Duration;
 
-    pub(crate) use loom::sync::MutexGuard;
+    pub(crate) use loom::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
     #[derive(Debug)]
     pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
@@ -65,12 +67,18 @@ mod model {
             Self(loom::sync::RwLock::new(value))
         }
 
-        pub(crate) fn read(&self) -> loom::sync::RwLockReadGuard<'_, T> {
+        pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
             self.0.read().expect("no model panics while it holds a lock")
         }
 
-        pub(crate) fn write(&self) -> loom::sync::RwLockWriteGuard<'_, T> {
+        pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
             self.0.write().expect("no model panics while it holds a lock")
+        }
+    }
+
+    impl<T: Default> Default for RwLock<T> {
+        fn default() -> Self {
+            Self::new(T::default())
         }
     }
 

@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bench", &["evergraph"]),
     ("cli", &["evergraph", "bench"]),
     ("python", &["evergraph", "bench"]),
+    ("verify", &["evergraph"]),
     ("xtask", &[]),
 ];
 

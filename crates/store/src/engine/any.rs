@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use evergraph_graph::VertexId;
 
-use super::fat_tree::{EdgeChange, FatTree, Idle, ListAt, Refusal, Side, VertexChange};
+use super::fat_tree::{Changes, FatTree, Idle, ListAt, Reads, Refusal, Side};
 use crate::epoch::Versions;
 use crate::options::{Options, Weights};
 
@@ -47,11 +47,11 @@ impl Engine {
     #[inline]
     pub(crate) fn commit(
         &self,
-        vertices: &[VertexChange],
-        edges: &[EdgeChange],
+        changes: Changes<'_>,
+        reads: Option<&Reads<'_>>,
         snapshot: u64,
     ) -> Result<u64, Refusal> {
-        with_tree!(self, |tree| tree.commit(vertices, edges, snapshot))
+        with_tree!(self, |tree| tree.commit(changes, reads, snapshot))
     }
 
     /// Frees memory that no leaf took lately.
@@ -69,6 +69,11 @@ impl Engine {
     pub(crate) fn edge(&self, source: VertexId, target: VertexId, version: u64) -> Option<f64> {
         use evergraph_graph::Weight;
         with_tree!(self, |tree| tree.edge(source, target, version).map(Weight::to_f64))
+    }
+
+    /// The vertices below `bound` that exist at `version`, ascending.
+    pub(crate) fn vertices(&self, bound: u32, version: u64) -> Vec<VertexId> {
+        with_tree!(self, |tree| tree.vertices(bound, version))
     }
 
     pub(crate) fn degree(&self, side: Side, v: VertexId, version: u64) -> u32 {
@@ -98,6 +103,10 @@ impl Engine {
 
     pub(crate) fn vertex_count(&self) -> u64 {
         with_tree!(self, |tree| tree.vertex_count())
+    }
+
+    pub(crate) fn conflicts_avoided(&self) -> u64 {
+        with_tree!(self, |tree| tree.conflicts_avoided())
     }
 
     pub(crate) fn groups_pending(&self) -> usize {

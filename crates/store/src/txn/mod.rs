@@ -2,9 +2,13 @@
 //!
 //! - `write_set.rs`: what was asked for, in order, and what it comes to.
 //! - `overlay.rs`: how the transaction itself sees it before it is committed.
+//! - `read_set.rs`: what a serializable transaction has read.
+//! - `refusal.rs`: why a commit was refused, in the user's words.
 //! - `transaction.rs`: what the user holds.
 
 mod overlay;
+mod read_set;
+mod refusal;
 mod transaction;
 mod write_set;
 

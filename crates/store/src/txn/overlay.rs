@@ -3,7 +3,7 @@
 //! Built when the transaction first reads after it wrote, and then brought up to date with what
 //! was written since: a transaction that only writes never pays for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use evergraph_graph::VertexId;
@@ -61,6 +61,19 @@ impl Overlay {
     /// Whether the vertex exists, if the transaction changed that.
     pub(super) fn vertex(&self, v: VertexId) -> Option<bool> {
         self.vertices.get(&v).copied()
+    }
+
+    /// The vertices of the snapshot, ascending, with the changes of the transaction.
+    pub(super) fn apply_to_vertices(&self, vertices: Vec<VertexId>) -> Vec<VertexId> {
+        let mut all: BTreeSet<VertexId> = vertices.into_iter().collect();
+        for (&v, &present) in &self.vertices {
+            if present {
+                all.insert(v)
+            } else {
+                all.remove(&v)
+            };
+        }
+        all.into_iter().collect()
     }
 
     /// The weight of the edge or that there is none (`Some(None)`), if the transaction changed

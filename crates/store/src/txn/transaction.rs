@@ -6,19 +6,22 @@ use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashMap;
 
 use super::overlay::Overlay;
+use super::read_set::{ReadList, ReadSet};
+use super::refusal::refuse;
 use super::write_set::{Action, OPERATIONS_MAX, Operation, WriteSet};
 use crate::database::Inner;
-use crate::engine::fat_tree::{Directed, Refusal, Side};
+use crate::engine::fat_tree::{Changes, Directed, Read, Refusal, Side};
 use crate::epoch::LeaseSlot;
-use crate::error::{CommitError, Error, Subject};
-use crate::options::SelfLoops;
+use crate::error::{CommitError, Error};
+use crate::options::{Isolation, SelfLoops};
 use crate::{Result, Version};
 
 /// Changes that become visible together, or not at all.
 ///
-/// A transaction reads the database as it was when it began, with its own changes applied, and
-/// commits under snapshot isolation: if another transaction changed the same vertex or edge and
-/// committed first, [`Transaction::commit`] answers [`Error::Conflict`].
+/// A transaction reads the database as it was when it began, with its own changes applied. If
+/// another transaction changed the same vertex or edge and committed first,
+/// [`Transaction::commit`] answers [`Error::Conflict`]; under [`Isolation::Serializable`] also if
+/// another changed what this one has read.
 ///
 /// Changes are buffered. A call refuses at once what can never be right (a key that nobody ever
 /// added, a loop where they are forbidden); whether the rest fits the database is checked by the
@@ -33,11 +36,18 @@ pub struct Transaction<'db> {
     /// Keys this transaction is to add, reserved until it ends.
     added: HashMap<VertexId, Key>,
     overlay: RefCell<Option<Overlay>>,
+    isolation: Isolation,
+    /// Made by the first read, if what was read matters.
+    reads: RefCell<Option<Box<ReadSet>>>,
     committed: bool,
 }
 
 impl<'db> Transaction<'db> {
-    pub(crate) fn new(db: &'db Inner, lease: LeaseSlot, snapshot: u64) -> Self {
+    pub(crate) fn new(
+        db: &'db Inner,
+        (lease, snapshot): (LeaseSlot, u64),
+        isolation: Isolation,
+    ) -> Self {
         Self {
             db,
             lease,
@@ -46,6 +56,8 @@ impl<'db> Transaction<'db> {
             calls: 0,
             added: HashMap::new(),
             overlay: RefCell::new(None),
+            isolation,
+            reads: RefCell::new(None),
             committed: false,
         }
     }
@@ -53,6 +65,11 @@ impl<'db> Transaction<'db> {
     /// The version the transaction reads.
     pub fn snapshot_version(&self) -> Version {
         Version(self.snapshot)
+    }
+
+    /// What other transactions may do to this one.
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
     }
 
     /// How many changes are buffered.
@@ -161,7 +178,7 @@ impl<'db> Transaction<'db> {
         action: Action,
     ) -> Result<()> {
         let call = self.call()?;
-        let (source_id, target_id) = (self.db.given_id(source)?, self.db.given_id(target)?);
+        let (source_id, target_id) = (self.given_id(source)?, self.given_id(target)?);
         let adds = matches!(action, Action::AddEdge(_));
         if adds && source_id == target_id && self.db.options.self_loops == SelfLoops::Forbidden {
             return Err(Error::SelfLoop { key: source.to_owned() });
@@ -184,7 +201,11 @@ impl<'db> Transaction<'db> {
 
     /// Whether a vertex exists.
     pub fn has_vertex<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<bool> {
-        Ok(self.db.id(key.into())?.is_some_and(|v| self.is_live(v)))
+        let found = self.find(key.into())?;
+        if let Some(v) = found {
+            self.note(|reads| reads.find(Read::Vertex(v)));
+        }
+        Ok(found.is_some())
     }
 
     /// Whether an edge exists. Unknown ends are an error.
@@ -203,8 +224,19 @@ impl<'db> Transaction<'db> {
         target: impl Into<KeyRef<'k>>,
     ) -> Result<Option<f64>> {
         let (source, target) = (self.known_id(source.into())?, self.known_id(target.into())?);
-        let own = self.overlaid(|overlay| overlay.edge(source, target)).flatten();
-        Ok(own.unwrap_or_else(|| self.db.engine.edge(source, target, self.snapshot)))
+        if let Some(own) = self.overlaid(|overlay| overlay.edge(source, target)).flatten() {
+            return Ok(own);
+        }
+        let weight = self.db.engine.edge(source, target, self.snapshot);
+        self.note(|reads| {
+            reads.find(Read::Edge(source, target));
+            if weight.is_none() {
+                // An edge says that its ends exist; that there is none does not.
+                reads.find(Read::Vertex(source));
+                reads.find(Read::Vertex(target));
+            }
+        });
+        Ok(weight)
     }
 
     /// How many neighbours a vertex has (out-neighbours if edges have a direction).
@@ -219,6 +251,7 @@ impl<'db> Transaction<'db> {
 
     fn degree_on(&self, side: Side, key: KeyRef<'_>) -> Result<u32> {
         let v = self.known_id(key)?;
+        self.note(|reads| reads.find(Read::List(side, v)));
         if self.is_empty() {
             return Ok(self.db.engine.degree(side, v, self.snapshot));
         }
@@ -237,19 +270,68 @@ impl<'db> Transaction<'db> {
 
     fn neighbours_on(&self, side: Side, key: KeyRef<'_>) -> Result<Vec<(Key, f64)>> {
         let v = self.known_id(key)?;
+        self.note(|reads| reads.find(Read::List(side, v)));
         let list = self.list(side, v);
         Ok(list.into_iter().map(|(id, weight)| (self.db.key_of(id), weight)).collect())
     }
 
-    /// The id of a vertex that exists for this transaction.
-    fn known_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
-        let id = self.db.given_id(key)?;
-        if self.is_live(id) { Ok(id) } else { Err(Error::UnknownVertex { key: key.to_owned() }) }
+    /// The keys of all vertices, in id order.
+    pub fn vertices(&self) -> Result<Vec<Key>> {
+        Ok(self.vertex_ids().into_iter().map(|v| self.db.key_of(v)).collect())
     }
 
-    fn is_live(&self, v: VertexId) -> bool {
-        let own = self.overlaid(|overlay| overlay.vertex(v)).flatten();
-        own.unwrap_or_else(|| self.db.engine.has_vertex(v, self.snapshot))
+    /// How many vertices there are. It looks at every group of vertices.
+    pub fn vertex_count(&self) -> Result<u64> {
+        Ok(self.vertex_ids().len() as u64)
+    }
+
+    fn vertex_ids(&self) -> Vec<VertexId> {
+        self.note(ReadSet::find_vertices);
+        let db = self.db;
+        let mut ids = Some(db.engine.vertices(db.dictionary.bound(), self.snapshot));
+        let mut take = || ids.take().unwrap_or_default();
+        self.overlaid(|overlay| overlay.apply_to_vertices(take())).unwrap_or_else(take)
+    }
+
+    /// Notes what was read, if that matters.
+    #[inline]
+    fn note(&self, note: impl FnOnce(&mut ReadSet)) {
+        if self.isolation == Isolation::Serializable {
+            note(self.reads.borrow_mut().get_or_insert_default());
+        }
+    }
+
+    /// The id of a key that was added at some time.
+    #[inline]
+    fn given_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        let id = self.noted(key, self.db.id(key)?);
+        id.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
+    }
+
+    /// The id of a vertex that exists for this transaction.
+    fn known_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        self.find(key)?.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
+    }
+
+    /// The id of a vertex, if it exists for this transaction.
+    fn find(&self, key: KeyRef<'_>) -> Result<Option<VertexId>> {
+        let id = self.db.id(key)?;
+        if let Some(v) = id
+            && let Some(own) = self.overlaid(|overlay| overlay.vertex(v)).flatten()
+        {
+            return Ok(own.then_some(v));
+        }
+        let live = id.filter(|&v| self.db.engine.has_vertex(v, self.snapshot));
+        Ok(self.noted(key, live))
+    }
+
+    /// What was found for a key; that there is none is noted.
+    #[inline]
+    fn noted(&self, key: KeyRef<'_>, found: Option<VertexId>) -> Option<VertexId> {
+        if found.is_none() {
+            self.note(|reads| reads.miss(key));
+        }
+        found
     }
 
     fn list(&self, side: Side, v: VertexId) -> Vec<(VertexId, f64)> {
@@ -280,9 +362,13 @@ impl<'db> Transaction<'db> {
         if self.is_empty() {
             return Ok(Version(self.snapshot));
         }
+        let reads = self.reads.get_mut().take().map(|reads| reads.into_list());
         let committed = self.writes.fold(|| !self.db.engine.is_directed()).and_then(|folded| {
-            let (vertices, edges) = (&folded.vertices, &folded.edges);
-            let version = self.db.engine.commit(vertices, edges, self.snapshot)?;
+            let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
+            let version = match &reads {
+                None => self.db.engine.commit(changes, None, self.snapshot),
+                Some(reads) => self.commit_as_read(changes, reads),
+            }?;
             Ok((version, folded))
         });
         match committed {
@@ -292,40 +378,20 @@ impl<'db> Transaction<'db> {
                 self.db.retire_ids(gone.map(|change| change.vertex));
                 Ok(Version(version))
             }
-            Err(refusal) => Err(self.explain(refusal)),
+            Err(refusal) => Err(refuse(self.db, refusal, reads.as_ref())),
         }
+    }
+
+    /// Commits if what was read did not change. Out of the way of commits that read nothing.
+    #[cold]
+    fn commit_as_read(&self, changes: Changes<'_>, reads: &ReadList) -> Result<u64, Refusal> {
+        let Self { db, snapshot, .. } = *self;
+        reads.with(&db.dictionary, |reads| db.engine.commit(changes, Some(reads), snapshot))
     }
 
     /// Drops the changes. The same as dropping the transaction, in words.
     pub fn rollback(self) {
         drop(self);
-    }
-
-    fn explain(&self, refusal: Refusal) -> CommitError {
-        let key = |v| self.db.key_of(v);
-        let (operation, error) = match refusal {
-            Refusal::UnknownVertex { vertex, operation } => {
-                (operation, Error::UnknownVertex { key: key(vertex) })
-            }
-            Refusal::DuplicateVertex { vertex, operation } => {
-                (operation, Error::DuplicateVertex { key: key(vertex) })
-            }
-            Refusal::VertexConflict { vertex, operation } => {
-                (operation, Error::Conflict { subject: Subject::Vertex(key(vertex)) })
-            }
-            Refusal::DuplicateEdge { source, target, operation } => {
-                let (source_key, target_key) = (key(source), key(target));
-                (operation, Error::DuplicateEdge { source_key, target_key })
-            }
-            Refusal::MissingEdge { source, target, operation } => {
-                let (source_key, target_key) = (key(source), key(target));
-                (operation, Error::MissingEdge { source_key, target_key })
-            }
-            Refusal::EdgeConflict { source, target, operation } => {
-                (operation, Error::Conflict { subject: Subject::Edge(key(source), key(target)) })
-            }
-        };
-        CommitError { operation, error }
     }
 }
 

@@ -13,6 +13,8 @@
 //! stamp per edge at rest; Shen et al., ATC 2023). What differs is in `docs/design/fat-tree.md`.
 //!
 //! - `write.rs`: a checked set of changes becomes one version.
+//! - `validate.rs`: whether what a transaction read still holds; `vertex_set.rs`: who may rely on
+//!   which vertices there are.
 //! - `merge.rs`: deltas become runs, hubs leave and join their group.
 //! - `layout.rs`: the runs of many groups are put into one leaf (`leaf.rs`), a small static CSR;
 //!   `leaf_table.rs`: those that a reader uses.
@@ -36,15 +38,18 @@ mod pieces;
 mod read;
 mod service;
 mod tuning;
+mod validate;
+mod vertex_set;
 mod view;
 mod write;
 
 pub(crate) use read::ListAt;
 pub(crate) use service::Idle;
 pub use tuning::Tuning;
+pub(crate) use validate::{Read, Reads, Stale};
 pub use view::View;
 pub(crate) use view::{Keeper, Tables};
-pub(crate) use write::{EdgeChange, Effect, Ends, Refusal, VertexChange};
+pub(crate) use write::{Changes, EdgeChange, Effect, Ends, Refusal, VertexChange};
 
 use std::sync::Arc;
 
@@ -54,6 +59,7 @@ use self::base::{Base, Runs};
 use self::directory::{Directory, Slot, vertices_below};
 use self::leaf::LeafMemory;
 use self::service::Queues;
+use self::vertex_set::VertexSet;
 use crate::epoch::Versions;
 use crate::sync::{AtomicU64, Ordering, Padded};
 
@@ -83,6 +89,7 @@ pub(crate) struct FatTree<W> {
     dense: u32,
     /// Stand-ins for groups that were never written: all vertices there, the last ones, none.
     untouched: [Base<W>; 3],
+    vertex_set: VertexSet,
     queues: Queues,
     pub(crate) leaf_memory: LeafMemory<W>,
     /// Readers that are laying the graph out. The service waits for them; it guards nothing.
@@ -96,6 +103,8 @@ struct Counts {
     /// Both on lines of their own: every commit of an edge writes the first.
     edges: Padded<AtomicU64>,
     vertices: Padded<AtomicU64>,
+    /// Reads that were validated although their group had changed.
+    conflicts_avoided: AtomicU64,
 }
 
 impl<W: Weight> FatTree<W> {
@@ -117,6 +126,7 @@ impl<W: Weight> FatTree<W> {
             incoming: (directed == Directed::Yes).then(Directory::new),
             dense,
             untouched: [untouched(u64::MAX), untouched(last), untouched(0)],
+            vertex_set: VertexSet::default(),
             queues: Queues::default(),
             leaf_memory: LeafMemory::default(),
             sweepers: AtomicU64::new(0),
@@ -138,6 +148,11 @@ impl<W: Weight> FatTree<W> {
     /// Vertices now.
     pub(crate) fn vertex_count(&self) -> u64 {
         self.counts.vertices.load(Ordering::Relaxed)
+    }
+
+    /// Reads that were found unchanged by the rows of a group that had changed.
+    pub(crate) fn conflicts_avoided(&self) -> u64 {
+        self.counts.conflicts_avoided.load(Ordering::Relaxed)
     }
 
     #[inline]

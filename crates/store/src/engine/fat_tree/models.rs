@@ -9,6 +9,9 @@ use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
 use super::layout::{Leaves, lists_in};
 use super::leaf::{Draft, LeafMemory, Shelf};
+use super::{
+    Changes, Directed, EdgeChange, Effect, Ends, FatTree, Read, Reads, Side, Tuning, VertexChange,
+};
 use crate::epoch::{LeaseKind, Versions};
 use crate::raw::Chain;
 
@@ -174,4 +177,96 @@ pub(crate) fn split_against_reader() {
     drop(pin);
     writer.join().expect("no panic");
     versions.leases.close(slot);
+}
+
+/// A committer of the models of validation: what it changes.
+#[derive(Clone, Copy, Default)]
+struct Change {
+    edge: Option<EdgeChange>,
+    vertex: Option<VertexChange>,
+}
+
+/// Commits; the snapshot and, unless it was refused, the version.
+fn commit(tree: &FatTree<()>, change: Change, reads: Option<&Reads<'_>>) -> (u64, Option<u64>) {
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
+    let changes = Changes { vertices: change.vertex.as_slice(), edges: change.edge.as_slice() };
+    let version = tree.commit(changes, reads, snapshot).ok();
+    leases.close(slot);
+    (snapshot, version)
+}
+
+/// Runs two committers at once; how each ended.
+fn commit_two(
+    one: impl FnOnce(&FatTree<()>) -> (u64, Option<u64>),
+    other: impl FnOnce(&FatTree<()>) -> (u64, Option<u64>) + 'static,
+) -> [(u64, Option<u64>); 2] {
+    let tree = FatTree::<()>::new(versions(), Directed::No, 128, Tuning::default());
+    // The first slots are made now: loom does not follow the `OnceLock` that would order it.
+    tree.slot(FatTree::<()>::address(Side::Out, 0));
+    let tree = Arc::new(tree);
+    let other = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || other(&tree))
+    };
+    let one = one(&tree);
+    [one, other.join().expect("no panic")]
+}
+
+/// The reader has seen everything before its own commit: what it read did not change in between.
+fn assert_seen(reader: (u64, Option<u64>), changer: (u64, Option<u64>)) {
+    if let ((snapshot, Some(version)), (_, Some(changed))) = (reader, changer) {
+        assert!(changed <= snapshot || changed > version, "{reader:?} missed {changer:?}");
+    }
+}
+
+fn new_edge(source: u32) -> Change {
+    let needs = Ends { source: true, target: true };
+    let (target, effect) = (source + 1, Effect::Add(1.0));
+    let edge = EdgeChange { source, target, expected: false, effect, needs, operation: 0 };
+    Change { edge: Some(edge), vertex: None }
+}
+
+fn new_vertex(vertex: u32) -> Change {
+    let (expected, present, removed, operation) = (false, true, false, 0);
+    let vertex = VertexChange { vertex, expected, present, removed, operation };
+    Change { edge: None, vertex: Some(vertex) }
+}
+
+/// Each finds that the edge is absent which the other adds, in another group.
+pub(crate) fn validate_edges() {
+    let skew = |read, changed| {
+        move |tree: &FatTree<()>| {
+            let found = [Read::Edge(read, read + 1)];
+            let reads = Reads { found: &found, vertices: false, absent: None };
+            commit(tree, new_edge(changed), Some(&reads))
+        }
+    };
+    let [one, other] = commit_two(skew(64, 0), skew(0, 64));
+    assert_seen(one, other);
+    assert_seen(other, one);
+    assert!(one.1.or(other.1).is_some(), "one of them is first");
+}
+
+/// One adds a vertex, the other has read which vertices there are.
+pub(crate) fn validate_vertices() {
+    let read = |tree: &FatTree<()>| {
+        let reads = Reads { found: &[], vertices: true, absent: None };
+        commit(tree, new_edge(0), Some(&reads))
+    };
+    let [reader, changer] = commit_two(read, |tree| commit(tree, new_vertex(128), None));
+    assert_seen(reader, changer);
+}
+
+/// One adds a vertex, the other has found its key absent.
+pub(crate) fn validate_absence() {
+    let read = |tree: &FatTree<()>| {
+        let ids = || vec![(0, 128)];
+        let reads = Reads { found: &[], vertices: false, absent: Some(&ids) };
+        commit(tree, new_edge(0), Some(&reads))
+    };
+    let [reader, changer] = commit_two(read, |tree| commit(tree, new_vertex(128), None));
+    // That it is there already, when it begins, is no conflict but what it would have found.
+    let began_later = reader.0 > 0;
+    assert!(began_later || reader.1.is_none_or(|version| changer.1 > Some(version)));
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use evergraph_graph::{VertexId, Weight};
 
-use super::base::{Base, group_of, local_of};
+use super::base::{Base, GROUP, group_of, local_of};
 use super::hub::SegmentAt;
 use super::pieces::{length, pieces};
 use super::{FatTree, Side};
@@ -34,6 +34,19 @@ impl<W: Weight> FatTree<W> {
     pub(crate) fn has_vertex(&self, v: VertexId, version: u64) -> bool {
         let pin = self.versions.pins.pin();
         self.base_at(Side::Out, v, version, &pin).live_at(local_of(v), version)
+    }
+
+    /// The vertices below `bound` that exist at `version`, ascending.
+    pub(crate) fn vertices(&self, bound: u32, version: u64) -> Vec<VertexId> {
+        let mut vertices = Vec::new();
+        for first in (0..bound).step_by(GROUP) {
+            // A pin per group: one for all would keep garbage alive as long as this takes.
+            let pin = self.versions.pins.pin();
+            let base = self.base_at(Side::Out, first, version, &pin);
+            let of_group = first..first.saturating_add(GROUP as u32).min(bound);
+            vertices.extend(of_group.filter(|&v| base.live_at(local_of(v), version)));
+        }
+        vertices
     }
 
     /// The weight of an edge at `version`, if there is one.

@@ -4,6 +4,7 @@
 //!   1. Lock every group that is touched, in address order: no two commits wait for each other.
 //!   2. Check every change: both ends exist, the edge is there or is not, and nobody changed it
 //!      since the snapshot of the transaction (first updater wins). A refusal changes nothing.
+//!      What a serializable transaction read is validated too (`validate.rs`).
 //!   3. Make room: full deltas are merged now, before the version is taken (M2 of `merge.rs`).
 //!   4. Take the version; append. Nothing can fail any more.
 //!   5. Unlock; complete the version; merge what a large batch left too long.
@@ -19,6 +20,7 @@ use smallvec::SmallVec;
 
 use super::base::{Base, Kind, Op, VERTEX, group_of, local_of};
 use super::merge::Goal;
+use super::validate::{Reads, Stale, list_changed_after, role, vertex_changed_after};
 use super::{Address, FatTree, Side};
 use crate::raw::Locked;
 use crate::sync::Ordering;
@@ -74,6 +76,14 @@ pub(crate) struct VertexChange {
     pub(crate) operation: usize,
 }
 
+/// All that a transaction does: at most one change per vertex and per edge (an undirected one in
+/// either direction).
+#[derive(Clone, Copy)]
+pub(crate) struct Changes<'a> {
+    pub(crate) vertices: &'a [VertexChange],
+    pub(crate) edges: &'a [EdgeChange],
+}
+
 /// Why a commit was refused, with the operation that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -105,6 +115,8 @@ pub(crate) enum Refusal {
         target: VertexId,
         operation: usize,
     },
+    /// Somebody else changed what the transaction had read.
+    Stale(Stale),
 }
 
 /// A row for the list of one group.
@@ -115,7 +127,7 @@ struct Entry<W> {
 }
 
 /// The groups of one commit, locked.
-struct Groups<'t, W> {
+pub(super) struct Groups<'t, W> {
     addresses: SmallVec<[Address; INLINE]>,
     locked: SmallVec<[Locked<'t, Base<W>>; INLINE]>,
 }
@@ -125,7 +137,7 @@ impl<'t, W> Groups<'t, W> {
         self.addresses.binary_search(&address).expect("every group that is touched was locked")
     }
 
-    fn get(&self, address: Address) -> &Locked<'t, Base<W>> {
+    pub(super) fn get(&self, address: Address) -> &Locked<'t, Base<W>> {
         &self.locked[self.index(address)]
     }
 }
@@ -133,29 +145,41 @@ impl<'t, W> Groups<'t, W> {
 impl<W: Weight> FatTree<W> {
     /// Makes the changes at one new version, which is visible on return; or none of them.
     ///
-    /// There is at most one change per vertex and per edge (an undirected one in either
-    /// direction). `snapshot` is what the transaction read; its lease is still open.
+    /// `snapshot` is what the transaction read; its lease is still open. `reads` is what it found
+    /// there, if that must not have changed.
     pub(crate) fn commit(
         &self,
-        vertices: &[VertexChange],
-        edges: &[EdgeChange],
+        changes: Changes<'_>,
+        reads: Option<&Reads<'_>>,
         snapshot: u64,
     ) -> Result<u64, Refusal> {
-        let mut groups = self.lock(vertices, edges);
+        let Changes { vertices, edges } = changes;
+        let mut groups = self.lock(changes, reads);
         for change in vertices {
             self.check_vertex(&groups, change, snapshot)?;
         }
         for change in edges {
             self.check_edge(&groups, change, snapshot)?;
         }
+        if let Some(reads) = reads {
+            self.validate(&groups, reads.found, snapshot)?;
+        }
         let entries = self.entries(vertices, edges);
         let overlong = self.make_all_room(&mut groups, &entries);
+        let entered = self.vertex_set.enter(role(reads, !vertices.is_empty()));
+        if let Some(reads) = reads {
+            self.validate_vertices(reads, snapshot)?;
+        }
         let ticket = self.versions.clock.take();
         let version = ticket.version();
+        if !vertices.is_empty() {
+            self.vertex_set.change(version);
+        }
         for entry in &entries {
             append(groups.get(entry.address), &entry.op, version);
         }
         self.count(vertices, edges);
+        drop(entered);
         drop(groups);
         ticket.complete();
         for address in overlong {
@@ -193,7 +217,7 @@ impl<W: Weight> FatTree<W> {
     }
 
     #[inline]
-    fn address(side: Side, v: VertexId) -> Address {
+    pub(super) fn address(side: Side, v: VertexId) -> Address {
         Address { side, group: group_of(v) }
     }
 
@@ -204,7 +228,8 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// Step 1.
-    fn lock(&self, vertices: &[VertexChange], edges: &[EdgeChange]) -> Groups<'_, W> {
+    fn lock(&self, changes: Changes<'_>, reads: Option<&Reads<'_>>) -> Groups<'_, W> {
+        let Changes { vertices, edges } = changes;
         let mut addresses = SmallVec::with_capacity(2 * (vertices.len() + edges.len()));
         for change in vertices {
             addresses.extend(self.sides().map(|side| Self::address(side, change.vertex)));
@@ -212,6 +237,9 @@ impl<W: Weight> FatTree<W> {
         for change in edges {
             addresses.push(Self::address(Side::Out, change.source));
             addresses.push(Self::address(self.target_side(), change.target));
+        }
+        if let Some(reads) = reads {
+            addresses.extend(reads.found.iter().map(|&read| self.address_of_read(read)));
         }
         addresses.sort_unstable();
         addresses.dedup();
@@ -246,15 +274,11 @@ impl<W: Weight> FatTree<W> {
         let VertexChange { vertex, operation, .. } = *change;
         for side in self.sides() {
             let locked = groups.get(Self::address(side, vertex));
-            let changed = states_after(locked, snapshot).any(|state| {
-                if change.removed {
-                    let hub = state.hub(local_of(vertex));
-                    state.touched_after(snapshot, local_of(vertex))
-                        || hub.is_some_and(|hub| hub.newest() > snapshot)
-                } else {
-                    state.changed_after(snapshot, local_of(vertex), VERTEX)
-                }
-            });
+            let changed = if change.removed {
+                list_changed_after(locked, snapshot, vertex)
+            } else {
+                vertex_changed_after(locked, snapshot, vertex)
+            };
             if changed {
                 return Err(Refusal::VertexConflict { vertex, operation });
             }
@@ -300,8 +324,7 @@ impl<W: Weight> FatTree<W> {
         operation: usize,
         snapshot: u64,
     ) -> Result<(), Refusal> {
-        let changed = |state: &Base<W>| state.changed_after(snapshot, local_of(vertex), VERTEX);
-        if states_after(locked, snapshot).any(changed) {
+        if vertex_changed_after(locked, snapshot, vertex) {
             return Err(Refusal::VertexConflict { vertex, operation });
         }
         if self.is_live(locked, vertex) {
@@ -465,7 +488,7 @@ fn is_of_hub<W: Weight>(locked: &Locked<'_, Base<W>>, op: &Op<W>) -> bool {
 
 /// The states in which changes after `version` may be found, newest first. The lease of a writer
 /// at `version` keeps them all.
-fn states_after<'a, W: Weight>(
+pub(super) fn states_after<'a, W: Weight>(
     locked: &'a Locked<'_, Base<W>>,
     version: u64,
 ) -> impl Iterator<Item = &'a Base<W>> {
@@ -490,7 +513,9 @@ fn edge_now<W: Weight>(
 }
 
 /// Whether somebody changed the edge after `version`.
-fn edge_changed_after<W: Weight>(
+#[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
+#[inline(always)]
+pub(super) fn edge_changed_after<W: Weight>(
     locked: &Locked<'_, Base<W>>,
     version: u64,
     source: VertexId,

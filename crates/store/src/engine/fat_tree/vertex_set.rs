@@ -1,0 +1,68 @@
+//! Who may change the set of vertices, and who may rely on it.
+//!
+//! Latches of groups say nothing about vertices that do not exist yet: they have no group that a
+//! reader could have looked at. So a commit that relies on the set of vertices, or on a key that
+//! is not in it, keeps the set as it is while it takes its version.
+//!
+//! # Protocol
+//!   A commit that adds or removes vertices enters as *changing*, shared with others of its kind;
+//!   one that has read the set, or found a key absent, enters as *relying*, alone. Both enter after
+//!   they locked all their groups, before they take their version, and leave once their rows are
+//!   in place. A commit that only changes edges never comes here.
+//! # Invariants
+//!   - VS1 While somebody relies on the set, no row about a vertex is appended to any group by
+//!     another commit.
+//!   - VS2 `newest` is not less than the version of any row about a vertex, seen by who relies.
+//! # Checked by
+//!   loom: `models::loom_validation_against_a_new_vertex`; tests/isolation.rs.
+
+use crate::sync::{AtomicU64, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The latch of the set of vertices.
+#[derive(Default)]
+pub(super) struct VertexSet {
+    latch: RwLock<()>,
+    /// The version of the last change. Raised `Relaxed` by those who hold the latch shared, read
+    /// by those who hold it alone: the latch orders the two.
+    newest: AtomicU64,
+}
+
+/// What a commit has to do with the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Nothing.
+    Outside,
+    /// It adds or removes vertices.
+    Changing,
+    /// It relies on which vertices there are, and may change them as well.
+    Relying,
+}
+
+/// The latch, held as the role asks for.
+pub(super) enum Entered<'a> {
+    Outside,
+    Changing { _latch: RwLockReadGuard<'a, ()> },
+    Relying { _latch: RwLockWriteGuard<'a, ()> },
+}
+
+impl VertexSet {
+    /// Enters; what is returned is kept until the rows of the commit are in place.
+    #[inline]
+    pub(super) fn enter(&self, role: Role) -> Entered<'_> {
+        match role {
+            Role::Outside => Entered::Outside,
+            Role::Changing => Entered::Changing { _latch: self.latch.read() },
+            Role::Relying => Entered::Relying { _latch: self.latch.write() },
+        }
+    }
+
+    /// Whether the set was changed after `version`. For those who rely on it.
+    pub(super) fn changed_after(&self, version: u64) -> bool {
+        self.newest.load(Ordering::Relaxed) > version
+    }
+
+    /// Says that the set is changed at `version`. For those who entered.
+    pub(super) fn change(&self, version: u64) {
+        self.newest.fetch_max(version, Ordering::Relaxed);
+    }
+}

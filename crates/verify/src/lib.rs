@@ -1,0 +1,19 @@
+//! Proofs of the isolation of the store, through its public API.
+//!
+//! - [`checker`] says which isolation a recorded [`history`] of lists shows;
+//! - [`scenario`] runs small transactions in every interleaving, and judges them by an oracle;
+//! - [`acid`] runs the tests of the LDBC ACID suite;
+//! - [`campaign`] runs all of them for some time;
+//! - [`brute`] says the same of small ones by trying every order.
+#![forbid(unsafe_code)]
+#![expect(clippy::float_cmp, reason = "all weights are small whole numbers, which are exact")]
+
+pub mod acid;
+pub mod brute;
+pub mod campaign;
+pub mod checker;
+pub mod history;
+pub mod level;
+pub mod lists;
+pub mod scenario;
+pub mod seed;

@@ -1,0 +1,33 @@
+//! Every scenario, in every interleaving, at every level that the store offers.
+
+use evergraph_verify::level::Level;
+use evergraph_verify::scenario::judge::{Tally, Trial};
+use evergraph_verify::scenario::{Layout, library};
+use evergraph_verify::seed;
+
+/// A scenario with more interleavings than this is sampled.
+const INTERLEAVINGS_MAX: usize = 2_000;
+
+#[test]
+fn every_interleaving_of_every_scenario_is_one_of_its_level() {
+    let scenarios = library::all();
+    assert!(scenarios.len() >= 120, "{} scenarios", scenarios.len());
+    for level in Level::ALL {
+        let mut total = Tally::default();
+        let mut problems = Vec::new();
+        for seed in seed::of_test(1) {
+            for scenario in &scenarios {
+                for layout in Layout::ALL {
+                    let interleavings_max = INTERLEAVINGS_MAX;
+                    match scenario.judge(Trial { level, layout, interleavings_max, seed }) {
+                        Ok(tally) => total += tally,
+                        Err(problem) => problems.push(format!("seed {seed}: {problem}")),
+                    }
+                }
+            }
+        }
+        println!("{} scenarios, {level}: {total:?}", scenarios.len());
+        assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+        assert!(total.skews > 0 || level == Level::Serializable);
+    }
+}
