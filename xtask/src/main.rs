@@ -1,7 +1,8 @@
 //! The developers' commands, run as `cargo xtask COMMAND`.
 //!
 //! `check` asks whether a change may be merged, `test` whether it works, `tidy` is the part of
-//! `check` that knows the house rules no other tool knows.
+//! `check` that knows the house rules no other tool knows, `compare` measures other people's stores
+//! and libraries beside ours.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to people")]
 
@@ -21,7 +22,8 @@ usage: cargo xtask COMMAND
 
   check             formatting, clippy, tidy, dependency policy, documentation
   test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
-  tidy              the house rules of STYLE.md alone";
+  tidy              the house rules of STYLE.md alone
+  compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -44,10 +46,17 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["test"] => test::run(workspace, &[]),
         ["test", "--", filter @ ..] => test::run(workspace, filter),
         ["tidy"] => tidy::run(workspace),
+        ["compare", args @ ..] => compare(workspace, args),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)
         }
         _ => Err(USAGE.into()),
     }
+}
+
+/// Builds the comparison, which is no part of the usual build, and runs it.
+fn compare(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
+    let run = ["run", "--quiet", "--release", "--package", "evergraph-bench-compare", "--"];
+    command::succeeds(&mut workspace.cargo([&run, args].concat()))
 }
