@@ -143,8 +143,8 @@ fn compare_numbers(ours: &[i64], theirs: &[i64]) -> Result<(), String> {
 fn compare_partitions(ours: &[i64], theirs: &[i64]) -> Result<(), String> {
     let canonical = |labels: &[i64]| {
         let mut first = std::collections::HashMap::new();
-        let number = |(v, &label): (usize, &i64)| *first.entry(label).or_insert(v as i64);
-        labels.iter().enumerate().map(number).collect::<Vec<i64>>()
+        let number = |(v, &label): (i64, &i64)| *first.entry(label).or_insert(v);
+        (0..).zip(labels).map(number).collect::<Vec<i64>>()
     };
     compare_numbers(&canonical(ours), &canonical(theirs))
         .map_err(|problem| format!("components by their first vertex: {problem}"))
@@ -165,7 +165,8 @@ fn compare_ranks(ours: &[f64], theirs: &[f64], tolerance: f64) -> Result<(), Str
 
 fn compare_reals(ours: &[f64], theirs: &[f64], tolerance: f64) -> Result<(), String> {
     let is_equal = |(ours, theirs): (&f64, &f64)| {
-        ours.total_cmp(theirs).is_eq() || (ours - theirs).abs() <= tolerance * ours.abs()
+        let is_near = (ours - theirs).abs() <= tolerance * ours.abs();
+        ours.total_cmp(theirs).is_eq() || (ours.is_finite() && is_near)
     };
     match ours.iter().zip(theirs).position(|pair| !is_equal(pair)) {
         Some(at) => Err(format!("{}, not {}, at {at}", theirs[at], ours[at])),

@@ -18,6 +18,9 @@ use crate::protocol::{Reply, Request};
 /// Between two looks at whether a program has ended.
 const NAP: Duration = Duration::from_millis(20);
 
+/// How long a peer may take to end once nothing more comes: Neo4j closes its store.
+const FAREWELL: Duration = Duration::from_secs(20);
+
 /// Why a peer gave no reply, in a few words for the results.
 pub(crate) type Trouble = String;
 
@@ -105,8 +108,13 @@ impl Child {
 }
 
 impl Drop for Child {
+    /// It hears that nothing more comes, and has a while to clear up.
     fn drop(&mut self) {
         self.requests = None;
+        let start = Instant::now();
+        while start.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {
+            thread::sleep(NAP);
+        }
         self.kill();
     }
 }

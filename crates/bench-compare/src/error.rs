@@ -40,6 +40,9 @@ pub(crate) enum Error {
         /// Those that have.
         can: String,
     },
+    /// Peers are missing from the results, which are written all the same.
+    #[error("these peers could not be set up, and why is told above: {0}")]
+    NotSetUp(String),
     /// A worker was asked in a way that it does not understand.
     #[error("{0}")]
     Protocol(String),

@@ -6,7 +6,7 @@
 //!   answer gets a row without a time. A peer that fails or is late is started again for the next
 //!   kernel.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use evergraph_bench::{Pairs, Row, Samples, State};
 
@@ -94,7 +94,7 @@ fn measure_kernel(
         // An end of an edge has a neighbour; edges are in random order.
         let edges = &session.input.list.edges;
         let source = edges[round % edges.len()].0;
-        let request = |answer: &PathBuf| Request::Kernel { kernel, source, answer: answer.clone() };
+        let request = |answer: &Path| Request::Kernel { kernel, source, answer: answer.into() };
         forget(&theirs);
         let first = round.is_multiple_of(2);
         let mut time = None;
@@ -126,8 +126,8 @@ fn measure_kernel(
 /// Whether a peer gave our answer. A difference between two ways of our own is an error.
 pub(crate) fn compare(
     kernel: Kernel,
-    ours: &PathBuf,
-    theirs: &PathBuf,
+    ours: &Path,
+    theirs: &Path,
     peer: Peer,
 ) -> Result<Result<(), Trouble>> {
     let ours = kernel.read(ours)?;
@@ -142,13 +142,7 @@ pub(crate) fn compare(
     Ok(compared.map_err(|difference| format!("another answer: {difference}")))
 }
 
-fn add_pairs(
-    session: &mut Session<'_>,
-    peer: Peer,
-    kernel: Kernel,
-    version: &str,
-    pairs: &Pairs,
-) {
+fn add_pairs(session: &mut Session<'_>, peer: Peer, kernel: Kernel, version: &str, pairs: &Pairs) {
     let samples = pairs.ours.len();
     let row = Row {
         threads: peer.threads(kernel, session.args.thread_count()),
@@ -167,7 +161,7 @@ fn add_peak(session: &mut Session<'_>, peer: Peer, child: &Child) {
 }
 
 /// Starts a peer and loads the graph; how long the latter took.
-fn start(session: &Session<'_>, peer: Peer) -> Result<(Child, f64), Trouble> {
+fn start(session: &mut Session<'_>, peer: Peer) -> Result<(Child, f64), Trouble> {
     let mut child = session.start(peer)?;
     session.reporter.begin(&format!("{}: loading", peer.name()));
     let seconds = session.ask(&mut child, &load_request(session))?;

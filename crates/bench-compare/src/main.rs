@@ -64,5 +64,6 @@ fn run(args: &Args) -> Result<()> {
         What::Updates => updates::measure(&mut session, &peers),
     };
     let written = output.write(&session.report, &mut io::stdout().lock());
-    measured.and(written.map_err(Error::from))
+    measured.and(written.map_err(Error::from))?;
+    session.check_complete()
 }

@@ -52,8 +52,7 @@ impl Peer {
         Self::Graphblas,
     ];
     /// Those that change, in the order they are measured.
-    pub(crate) const UPDATES: &[Self] =
-        &[Self::Petgraph, Self::Rustworkx, Self::Kuzu, Self::Neo4j];
+    pub(crate) const UPDATES: &[Self] = &[Self::Petgraph, Self::Rustworkx, Self::Kuzu, Self::Neo4j];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -90,8 +89,10 @@ impl Peer {
             | (
                 Self::Networkit,
                 Kernel::PageRankConverged | Kernel::Wcc | Kernel::Lcc | Kernel::Triangles,
-            ) => allowed,
-            (Self::Igraph | Self::Petgraph | Self::Rustworkx | Self::Networkit, _) => 1,
+            )
+            | (Self::Kuzu, Kernel::Scan) => allowed,
+            (_, Kernel::Scan)
+            | (Self::Igraph | Self::Petgraph | Self::Rustworkx | Self::Networkit, _) => 1,
             _ => allowed,
         }
     }

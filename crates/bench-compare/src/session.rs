@@ -24,6 +24,8 @@ pub(crate) struct Session<'a> {
     pub(crate) input: Input,
     pub(crate) files: GraphFiles,
     folder: PathBuf,
+    /// Peers that could not be set up.
+    missing: Vec<&'static str>,
 }
 
 impl<'a> Session<'a> {
@@ -34,7 +36,8 @@ impl<'a> Session<'a> {
         let folder = folder.canonicalize().map_err(on(&folder))?;
         let input = Input::load(&args.graph(), &args.read_options(), args.seed, reporter)?;
         let files = GraphFiles::write(&input, &folder)?;
-        Ok(Self { args, reporter, report: Report::new(args.seed), input, files, folder })
+        let report = Report::new(args.seed);
+        Ok(Self { args, reporter, report, input, files, folder, missing: Vec::new() })
     }
 
     /// A file through which something is handed over.
@@ -43,16 +46,25 @@ impl<'a> Session<'a> {
     }
 
     /// Sets a peer up and starts it.
-    pub(crate) fn start(&self, peer: Peer) -> Result<Child, Trouble> {
+    pub(crate) fn start(&mut self, peer: Peer) -> Result<Child, Trouble> {
         self.reporter.begin(&format!("{}: starting", peer.name()));
-        let command = setup::prepare(peer, &self.folder, self.args.thread_count())?;
+        let prepared = setup::prepare(peer, &self.folder, self.args.thread_count());
+        let command = prepared.inspect_err(|_| self.missing.push(peer.name()))?;
         let log = self.file(&format!("{}.log", peer.name()));
         Child::start(command, &log, self.args.timeout)
     }
 
     /// Evergraph itself, which everybody is compared with.
-    pub(crate) fn start_baseline(&self) -> Result<Child> {
+    pub(crate) fn start_baseline(&mut self) -> Result<Child> {
         self.start(Peer::Evergraph).map_err(Error::Baseline)
+    }
+
+    /// An error if there is a peer that could not be set up.
+    pub(crate) fn check_complete(&self) -> Result<()> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::NotSetUp(self.missing.join(", ")))
     }
 
     /// Seconds that Evergraph takes.
@@ -64,11 +76,7 @@ impl<'a> Session<'a> {
     }
 
     /// Seconds that a peer takes; `None` if it has no such thing.
-    pub(crate) fn ask(
-        &self,
-        child: &mut Child,
-        request: &Request,
-    ) -> Result<Option<f64>, Trouble> {
+    pub(crate) fn ask(&self, child: &mut Child, request: &Request) -> Result<Option<f64>, Trouble> {
         match child.ask(request, self.args.timeout)? {
             Reply::Seconds(seconds) => Ok(Some(seconds)),
             Reply::Absent(_) => Ok(None),

@@ -15,7 +15,7 @@ use crate::child::{Trouble, run};
 use crate::peer::{Peer, Runtime};
 
 /// Fetching takes a minute or two on a usual line.
-const LIMIT: Duration = Duration::from_secs(900);
+const LIMIT: Duration = Duration::from_mins(15);
 
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers");
 const REQUIREMENTS: &str = include_str!("../peers/python/requirements.txt");
@@ -98,7 +98,7 @@ fn java(folder: &Path, threads: usize) -> Result<Command, Trouble> {
     let store = if memory.is_dir() { memory } else { &folder };
     let mut command = Command::new("java");
     command.args(["-cp", &classes, &format!("-XX:ActiveProcessorCount={threads}"), JAVA_CLASS]);
-    command.arg(store.join(format!("evergraph-compare-{}", std::process::id())));
+    command.arg(store.join("evergraph-compare"));
     Ok(command)
 }
 

@@ -7,7 +7,7 @@
 //!   transaction of its own in peers that have transactions, and every peer checks in it that an
 //!   edge is not there before it is inserted and is there before it is deleted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evergraph_bench::{Action, Pairs, Row};
 
@@ -127,7 +127,7 @@ impl Plan {
         &self,
         session: &Session<'_>,
         child: &mut Child,
-        answer: &PathBuf,
+        answer: &Path,
     ) -> Result<Figures, Stop> {
         let mut ask = |figure, request| match session.ask(child, &request) {
             Ok(Some(seconds)) => Ok(seconds),
@@ -137,7 +137,7 @@ impl Plan {
         let create = ask(INSERT, Request::Create { vertices: self.vertices })?;
         let insert = ask(INSERT, Request::Update { updates: self.inserts.clone() })?;
         let mix = ask(MIX, Request::Update { updates: self.mix.clone() })?;
-        let scan = ask(SCAN, Request::Scan { answer: answer.clone() })?;
+        let scan = ask(SCAN, Request::Scan { answer: answer.into() })?;
         Ok(Figures {
             insert_rate: self.counts[0] as f64 / insert,
             mix_rate: self.counts[1] as f64 / mix,
@@ -149,12 +149,14 @@ impl Plan {
 
 /// Adds the figures of a peer, and those of Evergraph beside it as their baseline.
 fn add_rounds(session: &mut Session<'_>, peer: Peer, child: &Child, rounds: &Rounds) {
-    let figures: [((&str, &str), fn(&Figures) -> f64); 3] = [
-        (INSERT, |figures| figures.insert_rate),
-        (MIX, |figures| figures.mix_rate),
-        (SCAN, |figures| figures.scan),
+    type Figure = fn(&Figures) -> f64;
+    let scan_threads = peer.threads(Kernel::Scan, session.args.thread_count());
+    let figures: [(_, usize, Figure); 3] = [
+        (INSERT, 1, |figures| figures.insert_rate),
+        (MIX, 1, |figures| figures.mix_rate),
+        (SCAN, scan_threads, |figures| figures.scan),
     ];
-    for ((metric, unit), figure) in figures {
+    for ((metric, unit), threads, figure) in figures {
         let mut pairs = Pairs::default();
         for (theirs, ours) in rounds {
             pairs.ours.push(figure(theirs));
@@ -162,7 +164,6 @@ fn add_rounds(session: &mut Session<'_>, peer: Peer, child: &Child, rounds: &Rou
         }
         let row = Row::of(metric, unit, &pairs.ours).beside(&pairs, Peer::Evergraph.name());
         let remark = remark(rounds.len(), session.args.repeats.get());
-        let threads = if (metric, unit) == SCAN { 0 } else { 1 };
         let row = Row { threads, compared: rounds.len(), remark, ..row };
         session.add(peer, Some(&child.version), row);
     }

@@ -117,6 +117,7 @@ impl Row {
     }
 
     /// With the ratio to a baseline that was measured sample by sample.
+    #[must_use]
     pub fn beside(self, pairs: &Pairs, baseline: &'static str) -> Self {
         let ratios = pairs.ratios();
         let some = |value: f64| value.is_finite().then_some(value);
@@ -131,6 +132,7 @@ impl Row {
     }
 
     /// With the ratio of its value to that of a baseline.
+    #[must_use]
     pub fn against(self, baseline: &'static str, baseline_value: f64) -> Self {
         let ratio = self.value.map(|value| value / baseline_value);
         Self {

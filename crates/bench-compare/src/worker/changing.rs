@@ -1,7 +1,7 @@
 //! Graphs that change: the live database, and petgraph's map, which has no transactions.
 
-use evergraph::{Database, with_view};
 use evergraph::graph::GraphView;
+use evergraph::{Database, with_view};
 use evergraph_bench::{Action, Edge, Live};
 use petgraph::graphmap::UnGraphMap;
 

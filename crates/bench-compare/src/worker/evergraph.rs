@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 5e-8;
 /// More than that takes.
 const ITERATIONS_MAX: u32 = 1000;
 /// Settling a graph of 30 million entries takes seconds.
-const SETTLE_LIMIT: Duration = Duration::from_secs(60);
+const SETTLE_LIMIT: Duration = Duration::from_mins(1);
 
 /// A database in memory, loaded in large transactions.
 pub(super) struct Live(Database);

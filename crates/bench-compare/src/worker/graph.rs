@@ -109,7 +109,7 @@ impl Kernels for Rows {
                 Some(stop(start, || {
                     let distances = distances.iter().map(|d| d.load(Ordering::Relaxed));
                     // Not reached is the greatest number.
-                    let real = |d: f32| if d == f32::MAX { f64::INFINITY } else { d.into() };
+                    let real = |d: f32| if d >= f32::MAX { f64::INFINITY } else { d.into() };
                     let mut distances: Vec<f64> = distances.map(real).collect();
                     distances.resize(self.vertices(), f64::INFINITY);
                     Answer::Reals(distances)
