@@ -1,4 +1,4 @@
-//! petgraph: its compressed sparse rows, an arc each way. One thread, but for PageRank.
+//! petgraph: its compressed sparse rows, an arc each way. One thread, but for its `PageRank`.
 
 use std::collections::VecDeque;
 use std::time::Instant;
