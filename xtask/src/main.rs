@@ -1,7 +1,8 @@
 //! The developers' commands, run as `cargo xtask COMMAND`.
 //!
 //! `check` asks whether a change may be merged, `test` whether it works, `tidy` is the part of
-//! `check` that knows the house rules no other tool knows.
+//! `check` that knows the house rules no other tool knows, `compare` measures other people's stores
+//! and libraries beside ours.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to people")]
 
@@ -22,7 +23,8 @@ usage: cargo xtask COMMAND
   check             formatting, clippy, tidy, dependency policy, documentation
   test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
   tidy              the house rules of STYLE.md alone
-  verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more";
+  verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
+  compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -49,10 +51,17 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
             let run = ["run", "--quiet", "--package", "evergraph-verify", "--"];
             command::succeeds(&mut workspace.cargo([&run, options].concat()))
         }
+        ["compare", args @ ..] => compare(workspace, args),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)
         }
         _ => Err(USAGE.into()),
     }
+}
+
+/// Builds the comparison, which is no part of the usual build, and runs it.
+fn compare(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
+    let run = ["run", "--quiet", "--release", "--package", "evergraph-bench-compare", "--"];
+    command::succeeds(&mut workspace.cargo([&run, args].concat()))
 }

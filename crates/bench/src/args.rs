@@ -7,9 +7,11 @@ use std::time::Duration;
 use std::{env, io};
 
 use clap::ValueEnum;
-use evergraph::graph::GraphSource;
+use evergraph::graph::{GraphSource, ReadOptions};
 
+use crate::input::Input;
 use crate::measure::WorkerSpec;
+use crate::{Reporter, Result};
 
 /// Samples per figure unless told otherwise: enough for a median that one bad sample cannot move.
 const DEFAULT_REPEATS: &str = "5";
@@ -124,6 +126,17 @@ impl Args {
             }
         }
         chosen
+    }
+
+    /// The graph that is asked for.
+    pub(crate) fn load(&self, reporter: &dyn Reporter) -> Result<Input> {
+        let directed = match (self.directed, self.undirected) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let options = ReadOptions { directed, weighted: self.weighted, ..ReadOptions::default() };
+        Input::load(&self.graph, &options, self.seed, reporter)
     }
 
     /// With how many threads, each number once.

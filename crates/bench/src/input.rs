@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::progress::Loading;
 use crate::twin::Twin;
-use crate::{Args, Error, Reporter, Result};
+use crate::{Error, Reporter, Result};
 
 /// Fewer edges than this give no figure that means anything.
 const EDGES_MIN: usize = 64;
@@ -34,22 +34,32 @@ pub(crate) fn random(seed: u64, stream: Stream) -> Pcg64Mcg {
 
 /// An edge to be added or removed; it weighs 1 where edges carry no weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Edge {
-    pub(crate) from: VertexId,
-    pub(crate) to: VertexId,
-    pub(crate) weight: f64,
+pub struct Edge {
+    /// One end.
+    pub from: VertexId,
+    /// The other end.
+    pub to: VertexId,
+    /// What it weighs.
+    pub weight: f64,
 }
 
 /// A graph over dense ids, its edges in a random order.
-pub(crate) struct Input {
-    pub(crate) name: String,
-    pub(crate) list: EdgeList,
+pub struct Input {
+    /// What the graph is called in the results.
+    pub name: String,
+    /// Its edges, over dense keys.
+    pub list: EdgeList,
 }
 
 impl Input {
     /// Reads or makes the graph. Its keys are left out: vertices are named by their dense ids.
-    pub(crate) fn load(args: &Args, reporter: &dyn Reporter) -> Result<Self> {
-        let name = match &args.graph {
+    pub fn load(
+        source: &GraphSource,
+        options: &ReadOptions,
+        seed: u64,
+        reporter: &dyn Reporter,
+    ) -> Result<Self> {
+        let name = match source {
             GraphSource::Generated(spec) => spec.to_string(),
             GraphSource::File(path) => {
                 let file = path.file_name().unwrap_or(path.as_os_str());
@@ -57,13 +67,7 @@ impl Input {
             }
         };
         reporter.begin(&format!("{name}: reading or making it"));
-        let directed = match (args.directed, args.undirected) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        };
-        let options = ReadOptions { directed, weighted: args.weighted, ..ReadOptions::default() };
-        let mut list = args.graph.load(&options, &Loading(reporter))?;
+        let mut list = source.load(options, &Loading(reporter))?;
         list.keys = KeyTable::dense(list.keys.len());
         if list.edges.len() < EDGES_MIN {
             let edges = list.edges.len();
@@ -71,7 +75,7 @@ impl Input {
         }
         reporter.begin(&format!("{name}: putting edges into a random order"));
         let mut input = Self { name, list };
-        input.shuffle(args.seed);
+        input.shuffle(seed);
         Ok(input)
     }
 

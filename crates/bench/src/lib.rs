@@ -39,8 +39,14 @@ use std::io::{self, Write};
 
 pub use args::{Args, Relaunch, What};
 pub use error::{Error, Result};
-pub use measure::WorkerSpec;
+pub use input::{Edge, Input};
+pub use live::{Action, Live, wait_settled};
+pub use machine::{Process, cores};
+pub use measure::{WorkerSpec, parts};
+pub use output::Output;
 pub use progress::{Reporter, Terminal};
+pub use report::{Report, Row, State};
+pub use samples::{Pairs, Samples};
 
 /// Measures what the arguments ask for. The results go to `out`: a table, or the rows as JSON if
 /// that is asked for. After an error what was measured before it is written all the same.
@@ -48,7 +54,7 @@ pub fn run(args: &Args, out: &mut dyn Write, progress: &dyn Reporter) -> Result<
     if let Some(spec) = &args.worker {
         return measure::serve(spec, &mut io::stdin().lock(), out);
     }
-    let output = output::Output::prepare(args)?;
+    let output = Output::prepare(args.json.as_deref(), args.plot.as_deref())?;
     let mut session = measure::Session::new(args, progress);
     let measured = session.measure();
     let written = output.write(&session.report, out);

@@ -49,26 +49,29 @@ impl Keys {
 
 /// What a transaction does to an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
+    /// It is added, and must not be there.
     Add,
+    /// It is removed, and must be there.
     Remove,
 }
 
 /// A database that changes, and what its vertices are called.
 #[derive(Clone, Copy)]
-pub(crate) struct Live<'d> {
+pub struct Live<'d> {
     pub(crate) db: &'d Database,
     pub(crate) keys: Keys,
 }
 
 impl<'d> Live<'d> {
-    pub(crate) fn dense(db: &'d Database) -> Self {
+    /// A database whose vertices are called by their dense ids.
+    pub fn dense(db: &'d Database) -> Self {
         Self { db, keys: Keys::Dense }
     }
 
     /// Changes one edge in a transaction of its own.
     #[inline]
-    pub(crate) fn commit(self, action: Action, edge: Edge) -> Result<()> {
+    pub fn commit(self, action: Action, edge: Edge) -> Result<()> {
         self.commit_all(action, std::slice::from_ref(&edge))
     }
 
@@ -176,7 +179,7 @@ impl<'d> Churn<'d> {
 }
 
 /// Waits until nothing is pending, for `limit` at most; how long it took, if it happened.
-pub(crate) fn wait_settled(
+pub fn wait_settled(
     db: &Database,
     limit: Duration,
     reporter: &dyn Reporter,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::{Error, Result};
 
 /// How many threads can run at once.
-pub(crate) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn commit() -> Option<&'static str> {
 
 /// A process whose memory can be asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Process {
+pub enum Process {
     /// This one.
     Own,
     /// One that was started.
@@ -40,19 +40,29 @@ pub(crate) enum Process {
 impl Process {
     /// Bytes of memory that are resident.
     pub(crate) fn resident(self) -> Result<u64> {
+        self.status("VmRSS:")
+    }
+
+    /// The most bytes of memory that were resident at a time.
+    pub fn peak(self) -> Result<u64> {
+        self.status("VmHWM:")
+    }
+
+    /// A line of the process' status, in bytes.
+    fn status(self, name: &str) -> Result<u64> {
         let path = match self {
             Self::Own => PathBuf::from("/proc/self/status"),
             Self::Other(id) => PathBuf::from(format!("/proc/{id}/status")),
         };
         let text = fs::read_to_string(path).ok();
-        let resident = text.as_deref().and_then(resident_bytes);
+        let resident = text.as_deref().and_then(|text| status_bytes(text, name));
         resident.ok_or(Error::Unknown("how much memory is resident (/proc/self/status)"))
     }
 }
 
-/// The `VmRSS` line of `/proc/self/status`, in bytes.
-fn resident_bytes(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+/// The line of `/proc/self/status` that begins so, in bytes.
+fn status_bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }
@@ -66,8 +76,10 @@ mod tests {
         let cpus = "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nflags\t: fpu\n";
         assert_eq!(model_name(cpus), Some("Some CPU @ 2.00GHz"));
         assert_eq!(model_name("processor : 0\n"), None);
-        assert_eq!(resident_bytes("VmHWM:\t 9 kB\nVmRSS:\t  2048 kB\n"), Some(2 << 20));
-        assert_eq!(resident_bytes("VmHWM:\t 9 kB\n"), None);
+        let text = "VmHWM:\t 9 kB\nVmRSS:\t  2048 kB\n";
+        assert_eq!(status_bytes(text, "VmRSS:"), Some(2 << 20));
+        assert_eq!(status_bytes(text, "VmHWM:"), Some(9 << 10));
+        assert_eq!(status_bytes(text, "VmSwap:"), None);
     }
 
     #[test]

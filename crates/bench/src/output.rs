@@ -5,11 +5,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::report::Report;
-use crate::{Args, Error, Result, plot, table};
+use crate::{Error, Result, plot, table};
 
 /// Everything that will be written to. Made before anything is measured, so that a mistaken path
 /// is told at once and not after an hour.
-pub(crate) struct Output<'a> {
+pub struct Output<'a> {
     json: Json<'a>,
     charts: Option<&'a Path>,
 }
@@ -22,15 +22,15 @@ enum Json<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn prepare(args: &'a Args) -> Result<Self> {
-        let json = match args.json.as_deref() {
+    /// Opens the file for the rows and makes the folder for charts.
+    pub fn prepare(json: Option<&'a Path>, charts: Option<&'a Path>) -> Result<Self> {
+        let json = match json {
             None => Json::None,
             Some(path) if path == Path::new("-") => Json::Standard,
             Some(path) => {
                 Json::File(path, File::create(path).map_err(|error| cannot_write(path, error))?)
             }
         };
-        let charts = args.plot.as_deref();
         if let Some(folder) = charts {
             fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
         }
@@ -38,7 +38,7 @@ impl<'a> Output<'a> {
     }
 
     /// Writes the results to every place that was asked for.
-    pub(crate) fn write(self, report: &Report, out: &mut dyn Write) -> Result<()> {
+    pub fn write(self, report: &Report, out: &mut dyn Write) -> Result<()> {
         match self.json {
             Json::Standard => write_json(report, out)?,
             Json::None => writeln!(out, "{}", table::draw(&report.rows))?,

@@ -7,70 +7,87 @@ use crate::samples::{Pairs, Samples};
 
 /// One figure. Fields without a meaning for it are null.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// What was measured.
-    pub(crate) metric: &'static str,
+    pub metric: &'static str,
     /// On which graph.
-    pub(crate) graph: String,
+    pub graph: String,
     /// Whether its edges carry a number.
-    pub(crate) weighted: bool,
+    pub weighted: bool,
     /// Whether its edges have a direction.
-    pub(crate) directed: bool,
+    pub directed: bool,
     /// How many threads did what was measured.
-    pub(crate) threads: usize,
+    pub threads: usize,
     /// The median of the samples, unless the page on benchmarks says otherwise; null if what was
     /// waited for did not happen.
-    pub(crate) value: Option<f64>,
-    pub(crate) unit: &'static str,
+    pub value: Option<f64>,
+    /// In which unit all figures of the row are.
+    pub unit: &'static str,
     /// What it is compared with, ..
-    pub(crate) baseline: Option<&'static str>,
+    pub baseline: Option<&'static str>,
     /// .. the figure of that, ..
-    pub(crate) baseline_value: Option<f64>,
+    pub baseline_value: Option<f64>,
     /// .. and the median of the quotients, with the least and the greatest.
-    pub(crate) ratio: Option<f64>,
-    pub(crate) ratio_min: Option<f64>,
-    pub(crate) ratio_max: Option<f64>,
-    pub(crate) min: Option<f64>,
-    pub(crate) median: Option<f64>,
-    pub(crate) max: Option<f64>,
+    pub ratio: Option<f64>,
+    /// The least quotient.
+    pub ratio_min: Option<f64>,
+    /// The greatest quotient.
+    pub ratio_max: Option<f64>,
+    /// The least sample.
+    pub min: Option<f64>,
+    /// The sample in the middle.
+    pub median: Option<f64>,
+    /// The greatest sample.
+    pub max: Option<f64>,
     /// How many samples there are.
-    pub(crate) samples: usize,
-    pub(crate) seed: u64,
+    pub samples: usize,
+    /// What random choices followed from.
+    pub seed: u64,
     /// What the program was built from.
-    pub(crate) commit: Option<&'static str>,
-    pub(crate) cpu: Option<String>,
+    pub commit: Option<&'static str>,
+    /// The processor, and how many of its cores there are.
+    pub cpu: Option<String>,
     /// `fresh`: right after the last write, nothing warmed up; `settled`: after a while alone.
-    pub(crate) state: Option<State>,
+    pub state: Option<State>,
     /// What vertices were named by: `dense` or `sparse` numbers.
-    pub(crate) keys: Option<&'static str>,
+    pub keys: Option<&'static str>,
     /// Edges per transaction.
-    pub(crate) batch: Option<u64>,
+    pub batch: Option<u64>,
     /// What a batch went into: an `empty` database or a `full` one.
-    pub(crate) into: Option<&'static str>,
+    pub into: Option<&'static str>,
     /// After what memory was measured.
-    pub(crate) after: Option<&'static str>,
+    pub after: Option<&'static str>,
     /// Whose memory was measured: a process of its `own` or one that is `shared`.
-    pub(crate) process: Option<&'static str>,
+    pub process: Option<&'static str>,
     /// The kernel that ran meanwhile.
-    pub(crate) kernel: Option<&'static str>,
+    pub kernel: Option<&'static str>,
     /// Threads that committed changes meanwhile.
-    pub(crate) writers: usize,
+    pub writers: usize,
     /// Groups of vertices with changes that were not settled when the first sample was taken.
-    pub(crate) groups_pending: Option<usize>,
+    pub groups_pending: Option<usize>,
     /// Answers that were compared with the baseline's and found equal.
-    pub(crate) compared: usize,
+    pub compared: usize,
+    /// The other store or library that was measured.
+    pub peer: Option<&'static str>,
+    /// Its version.
+    pub peer_version: Option<String>,
+    /// What else must be known to read the figure, or why there is none.
+    pub remark: Option<String>,
 }
 
 /// How long ago the last write was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub enum State {
+    /// Right after the last write.
     Fresh,
+    /// After a while alone.
     Settled,
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
+    /// The word for it in the results.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",
             Self::Settled => "settled",
@@ -80,7 +97,7 @@ impl State {
 
 impl Row {
     /// The median of samples. Without a sample the value is null.
-    pub(crate) fn of(metric: &'static str, unit: &'static str, samples: &Samples) -> Self {
+    pub fn of(metric: &'static str, unit: &'static str, samples: &Samples) -> Self {
         let some = |value: f64| value.is_finite().then_some(value);
         Self {
             metric,
@@ -95,12 +112,13 @@ impl Row {
     }
 
     /// Times in seconds beside those of a baseline.
-    pub(crate) fn of_pairs(metric: &'static str, pairs: &Pairs, baseline: &'static str) -> Self {
+    pub fn of_pairs(metric: &'static str, pairs: &Pairs, baseline: &'static str) -> Self {
         Self::of(metric, "s", &pairs.ours).beside(pairs, baseline)
     }
 
     /// With the ratio to a baseline that was measured sample by sample.
-    pub(crate) fn beside(self, pairs: &Pairs, baseline: &'static str) -> Self {
+    #[must_use]
+    pub fn beside(self, pairs: &Pairs, baseline: &'static str) -> Self {
         let ratios = pairs.ratios();
         let some = |value: f64| value.is_finite().then_some(value);
         Self {
@@ -114,7 +132,8 @@ impl Row {
     }
 
     /// With the ratio of its value to that of a baseline.
-    pub(crate) fn against(self, baseline: &'static str, baseline_value: f64) -> Self {
+    #[must_use]
+    pub fn against(self, baseline: &'static str, baseline_value: f64) -> Self {
         let ratio = self.value.map(|value| value / baseline_value);
         Self {
             baseline: Some(baseline),
@@ -134,8 +153,9 @@ pub(crate) struct Series {
 
 /// All results of a run.
 #[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) rows: Vec<Row>,
+pub struct Report {
+    /// In the order they were measured.
+    pub rows: Vec<Row>,
     /// Updates per second.
     pub(crate) throughput: Vec<Series>,
     /// Bytes per entry.
@@ -146,7 +166,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// A report without rows, of a run with this seed.
+    pub fn new(seed: u64) -> Self {
         Self {
             rows: Vec::new(),
             throughput: Vec::new(),
@@ -158,7 +179,7 @@ impl Report {
     }
 
     /// Adds a row, and what all rows of a run share.
-    pub(crate) fn add(&mut self, row: Row) {
+    pub fn add(&mut self, row: Row) {
         let cpu = self.cpu.clone();
         self.rows.push(Row { seed: self.seed, commit: self.commit, cpu, ..row });
     }

@@ -4,24 +4,31 @@ use std::time::Duration;
 
 /// Samples of one figure, in the order they were taken.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Samples(pub(crate) Vec<f64>);
+pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    pub(crate) fn push(&mut self, sample: f64) {
+    /// Takes another one.
+    pub fn push(&mut self, sample: f64) {
         self.0.push(sample);
     }
 
-    pub(crate) fn push_time(&mut self, time: Duration) {
+    /// Takes another one, in seconds.
+    pub fn push_time(&mut self, time: Duration) {
         self.push(time.as_secs_f64());
     }
 
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The middle one, or the mean of the two in the middle; NaN if there are none.
-    pub(crate) fn median(&self) -> f64 {
+    pub fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
@@ -32,12 +39,12 @@ impl Samples {
     }
 
     /// The least one; infinity if there are none.
-    pub(crate) fn min(&self) -> f64 {
+    pub fn min(&self) -> f64 {
         self.0.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
     /// The greatest one; minus infinity if there are none.
-    pub(crate) fn max(&self) -> f64 {
+    pub fn max(&self) -> f64 {
         self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 }
@@ -51,14 +58,16 @@ impl From<f64> for Samples {
 
 /// Samples of a figure, each beside one of a baseline that was taken next to it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pairs {
-    pub(crate) ours: Samples,
-    pub(crate) base: Samples,
+pub struct Pairs {
+    /// What is measured.
+    pub ours: Samples,
+    /// What it is compared with.
+    pub base: Samples,
 }
 
 impl Pairs {
     /// Ours divided by the baseline's, pair by pair: what drifts between pairs cancels out.
-    pub(crate) fn ratios(&self) -> Samples {
+    pub fn ratios(&self) -> Samples {
         Samples(self.ours.0.iter().zip(&self.base.0).map(|(ours, base)| ours / base).collect())
     }
 }

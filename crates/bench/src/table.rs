@@ -51,6 +51,7 @@ fn cells(row: &Row) -> [String; 9] {
 /// What tells a row from others of its metric.
 fn details(row: &Row) -> String {
     let parts = [
+        row.peer.map(str::to_owned),
         row.state.map(|state| state.name().to_owned()),
         row.kernel.map(|kernel| format!("during {kernel}")),
         row.keys.map(|keys| format!("{keys} keys")),
@@ -59,6 +60,7 @@ fn details(row: &Row) -> String {
         row.after.map(|after| format!("after {}", after.replace('_', " "))),
         row.process.filter(|&process| process == "shared").map(|_| "this process".to_owned()),
         (row.writers > 0).then(|| "beside a writer".to_owned()),
+        row.remark.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -77,6 +79,7 @@ impl Scale {
         let (factor, prefix, unit) = match (unit, value.abs()) {
             ("s", value) if value < 1.0 => (1e3, "m", "s"),
             ("us", value) if value >= 1e3 => (1e-3, "", "ms"),
+            ("B", value) if value >= 1e6 => (1e-6, "M", "B"),
             ("s" | "B" | "us" | "of alone", _) => (1.0, "", unit),
             (_, value) if value >= 1e9 => (1e-9, "G", unit),
             (_, value) if value >= 1e6 => (1e-6, "M", unit),
@@ -116,6 +119,7 @@ mod tests {
             (1_234_567.0, "edges/s", "1.235 Medges/s"),
             (14.5e9, "B/s", "14.50 GB/s"),
             (5.43, "B", "5.430 B"),
+            (1_234_500_000.0, "B", "1234 MB"),
             (0.9, "of alone", "0.900 of alone"),
             (12_345.6, "us", "12.35 ms"),
         ] {

@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("query", &["graph", "algo"]),
     ("evergraph", &["graph", "store", "algo", "relational", "query"]),
     ("bench", &["evergraph"]),
+    ("bench-compare", &["evergraph", "bench"]),
     ("cli", &["evergraph", "bench"]),
     ("python", &["evergraph", "bench"]),
     ("verify", &["evergraph"]),

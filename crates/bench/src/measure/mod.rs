@@ -27,6 +27,7 @@ use crate::{Args, Error, Reporter, Result};
 
 pub use memory::WorkerSpec;
 pub(crate) use memory::serve;
+pub use update::parts;
 
 /// So many times the usual idle time is waited for the database to settle; then the measuring
 /// goes on.
@@ -48,7 +49,7 @@ impl<'a> Session<'a> {
     pub(crate) fn measure(&mut self) -> Result<()> {
         let chosen = self.args.chosen();
         if chosen.iter().any(|&what| what != What::Hub) {
-            let input = Input::load(self.args, self.reporter)?;
+            let input = self.args.load(self.reporter)?;
             for &what in chosen.iter().filter(|&&what| what != What::Hub) {
                 // A writer and a reader, whatever is asked for.
                 let alone = what == What::Mixed;

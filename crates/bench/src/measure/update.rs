@@ -96,7 +96,7 @@ fn deal(session: &Session<'_>, workload: &mut Workload<'_>, threads: usize) -> R
 }
 
 /// What a workload's update does, and to which edge.
-pub(super) fn parts(update: Update<VertexId>) -> (Action, VertexId, VertexId) {
+pub fn parts(update: Update<VertexId>) -> (Action, VertexId, VertexId) {
     match update {
         Update::AddEdge { from, to, .. } => (Action::Add, from, to),
         Update::DeleteEdge { from, to } => (Action::Remove, from, to),
