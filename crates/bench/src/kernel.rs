@@ -40,7 +40,8 @@ pub(crate) enum Kernel {
 /// The answer of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
-    Sum(u64),
+    /// Modulo 2^32.
+    Sum(u32),
     Bfs(BfsOutput),
     PageRank(PageRankOutput),
     Wcc(WccOutput),
@@ -148,36 +149,36 @@ impl Kernel {
     }
 }
 
-/// The sum of a list modulo 2^32: four or more ids at a time, so that memory is what a scan waits
-/// for.
+/// The sum of a list, or of a piece of one, modulo 2^32: four or more ids at a time, so that memory
+/// is what a scan waits for.
 #[inline]
-fn sum(run: &[VertexId]) -> u64 {
-    u64::from(run.iter().fold(0, |sum: u32, &v| sum.wrapping_add(v)))
+fn sum(run: &[VertexId]) -> u32 {
+    run.iter().fold(0, |sum, &v| sum.wrapping_add(v))
 }
 
-/// The sum of all neighbours, vertex by vertex, each modulo 2^32.
-pub(crate) fn scan_sequential<G: GraphView>(view: &G) -> u64 {
+/// The sum of all neighbours modulo 2^32, vertex by vertex.
+pub(crate) fn scan_sequential<G: GraphView>(view: &G) -> u32 {
     let tasks = view.splits(ENTRIES_PER_TASK).into_par_iter().map(|range| {
-        let mut total = 0;
-        view.range(range, |_, run| total += sum(run));
+        let mut total: u32 = 0;
+        view.range(range, |_, run| total = total.wrapping_add(sum(run)));
         total
     });
-    tasks.sum()
+    tasks.reduce(|| 0, u32::wrapping_add)
 }
 
-/// The sum of all neighbours, vertices in the given order.
-fn scan_random<G: GraphView>(view: &G, order: &[VertexId]) -> u64 {
+/// The sum of all neighbours modulo 2^32, vertices in the given order.
+fn scan_random<G: GraphView>(view: &G, order: &[VertexId]) -> u32 {
     let tasks = order.par_chunks(VERTICES_PER_TASK).map(|vertices| {
-        let mut total = 0;
+        let mut total: u32 = 0;
         for &v in vertices {
             let _: ControlFlow<()> = view.runs(v, |run| {
-                total += sum(run);
+                total = total.wrapping_add(sum(run));
                 ControlFlow::Continue(())
             });
         }
         total
     });
-    tasks.sum()
+    tasks.reduce(|| 0, u32::wrapping_add)
 }
 
 #[cfg(test)]

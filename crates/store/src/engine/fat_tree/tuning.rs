@@ -23,9 +23,9 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            delta_share: 16,
+            delta_share: 32,
             delta_min: 8,
-            delta_max: 128,
+            delta_max: 64,
             group_entries_max: 4096,
             hub_entries_min: 512,
             segment_entries_max: 1024,
