@@ -172,7 +172,7 @@ impl Options {
     }
 
     /// How many bytes the store may hold ([`crate::Stats::memory_bytes`]); no limit unless it is
-    /// set. A commit that adds something and would go past answers [`Error::MemoryLimit`] and
+    /// set. A commit that adds or sets something and would go past answers [`Error::MemoryLimit`] and
     /// changes nothing, and so does adding a vertex to a transaction when the limit is reached.
     /// One that only removes is always let through, and readers go on.
     ///

@@ -62,9 +62,8 @@ fn work(db: &Database, seed: u64) -> usize {
     let mut done = 0;
     for _ in 0..300 {
         let (u, v) = (rng.random_range(0..VERTICES), rng.random_range(0..VERTICES));
-        let changed = db.transaction(usize::MAX, |tx| match tx.has_edge(u, v)? {
-            true => tx.remove_edge(u, v),
-            false => tx.add_edge(u, v),
+        let changed = db.transaction(usize::MAX, |tx| {
+            if tx.has_edge(u, v)? { tx.remove_edge(u, v) } else { tx.add_edge(u, v) }
         });
         changed.expect("conflicts are retried");
         done += 1;

@@ -57,8 +57,8 @@ impl<W> Segments<W> {
         // The cells of an old directory are those of the new one: it lives for a moment only.
         let of_cells = cells.len() * (size_of::<Arc<Cell<W>>>() + COUNTS + size_of::<Cell<W>>());
         let own = COUNTS + size_of::<Hub<W>>() + Chain::<Self>::STATE_BYTES;
-        let _charge = account.charge(own + size_of_val(&*fences) + of_cells);
-        Self { fences, cells, _charge }
+        let bytes = own + size_of_val(&*fences) + of_cells;
+        Self { fences, cells, _charge: account.charge(bytes) }
     }
 
     /// Which cell holds `id`.
