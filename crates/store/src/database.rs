@@ -8,7 +8,7 @@ use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
 pub(crate) use crate::engine::Engine;
 
 use crate::dictionary::{Dictionary, NoId};
-use crate::engine::fat_tree::{Idle, Refusal};
+use crate::engine::fat_tree::{Changes, Effect, Idle, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::options::{Isolation, Options, Service, Weights, kind_in_words};
@@ -55,6 +55,9 @@ pub(crate) struct Inner {
     read_conflicts: AtomicU64,
 }
 
+/// What a change of an edge takes, without weights: a row and an entry in two lists.
+const CHANGE_BYTES: usize = 2 * (3 * size_of::<u32>() + size_of::<u8>());
+
 /// A tick of the coarse clock.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
@@ -72,13 +75,16 @@ pub struct Stats {
     pub snapshots: usize,
     /// Transactions that are open.
     pub transactions: usize,
-    /// The oldest version that somebody reads, and since when.
+    /// The oldest version that somebody reads, and for how long.
     pub oldest: Option<(Version, Duration)>,
     /// Groups of vertices with changes that are not settled, or not laid out with their
     /// neighbours yet.
     pub groups_pending: usize,
     /// Groups of vertices with old versions that somebody may still read.
     pub groups_with_history: usize,
+    /// Bytes that the store holds: the graph with all versions that are kept, what is spare, and
+    /// the keys. Not what the allocator adds, open transactions buffer and views look up by.
+    pub memory_bytes: u64,
     /// How transactions ended so far.
     pub outcomes: Outcomes,
 }
@@ -114,8 +120,8 @@ impl Database {
         let versions = Arc::new(Versions::new(0));
         let inner = Arc::new(Inner {
             engine: Engine::new(&versions, &options),
+            dictionary: Dictionary::new(options.keys, options.dense, &versions.account),
             versions,
-            dictionary: Dictionary::new(options.keys, options.dense),
             options,
             retired: Mutex::new(Vec::new()),
             snapshots: Mutex::new(Vec::new()),
@@ -189,9 +195,8 @@ impl Database {
         let versions = &self.inner.versions;
         let opened = versions.leases.open(&versions.clock, LeaseKind::Snapshot);
         let (slot, version) = opened.map_err(|_| Inner::no_free_lease())?;
-        let lease = Arc::new(Lease::new(Arc::clone(versions), slot, version));
-        self.inner.snapshots.lock().push(Arc::downgrade(&lease));
-        Ok(Snapshot::new(Arc::clone(&self.inner), lease))
+        let lease = Lease::new(Arc::clone(versions), slot, version);
+        Ok(Snapshot::new(Arc::clone(&self.inner), self.inner.listed(lease)))
     }
 
     /// Ends every snapshot that has been open for longer than `age`, to a tenth of a second:
@@ -240,6 +245,7 @@ impl Database {
             oldest: oldest.map(with_age),
             groups_pending: inner.engine.groups_pending(),
             groups_with_history: inner.engine.groups_with_history(),
+            memory_bytes: inner.versions.account.bytes(),
             outcomes: inner.outcomes(),
         }
     }
@@ -290,6 +296,28 @@ impl Inner {
         }
     }
 
+    /// The limit on memory and what is held, if so many bytes more would go past it.
+    fn excess(&self, more: u64) -> Option<(u64, u64)> {
+        let limit = self.options.memory_limit?;
+        let used = self.versions.account.bytes();
+        (used.saturating_add(more) > limit).then_some((limit, used))
+    }
+
+    /// Refuses changes for which there is no memory. Those that only remove are let through: they
+    /// are the way out.
+    #[inline]
+    pub(crate) fn admit(&self, changes: Changes<'_>) -> Result<(), Refusal> {
+        if self.options.memory_limit.is_none() {
+            return Ok(());
+        }
+        let puts = |effect| matches!(effect, Effect::Add(_) | Effect::Set(_));
+        let edges = changes.edges.iter().filter(|change| puts(change.effect)).count();
+        let vertices = changes.vertices.iter().filter(|change| change.present).count();
+        let added = (edges + vertices) * (CHANGE_BYTES + 4 * self.options.weights.bytes());
+        let excess = self.excess(added as u64).filter(|_| added > 0);
+        excess.map_or(Ok(()), |(limit, used)| Err(Refusal::MemoryLimit { limit, used }))
+    }
+
     /// Counts a refused commit if it was a conflict.
     pub(crate) fn count_refusal(&self, refusal: Refusal) {
         let counter = match refusal {
@@ -323,6 +351,9 @@ impl Inner {
 
     /// The id of a key, given now if it had none, reserved for a transaction.
     pub(crate) fn reserve(&self, key: KeyRef<'_>) -> Result<VertexId> {
+        if let Some((limit, used)) = self.excess(0) {
+            return Err(Error::MemoryLimit { limit, used });
+        }
         self.dictionary.reserve(key).map_err(|why| self.no_id(key, why))
     }
 
@@ -352,15 +383,41 @@ impl Inner {
         }
     }
 
+    /// Lists the lease of a new snapshot for those who want to end it.
+    pub(crate) fn listed(&self, lease: Lease) -> Arc<Lease> {
+        let lease = Arc::new(lease);
+        self.snapshots.lock().push(Arc::downgrade(&lease));
+        lease
+    }
+
+    /// Ends the snapshots that the options do not allow any longer.
+    fn limit_snapshots(&self) {
+        let mut open = self.open_snapshots();
+        open.sort_by_key(|lease| lease.version());
+        let too_many = open.len().saturating_sub(self.options.max_snapshots);
+        let too_old = |lease: &Lease| {
+            let max = self.options.max_snapshot_age;
+            max.is_some_and(|max| self.age_of(lease.opened()) > max)
+        };
+        let ends = open.iter().enumerate().filter(|(at, lease)| *at < too_many || too_old(lease));
+        ends.for_each(|(_, lease)| lease.expire());
+    }
+
     fn open_snapshots(&self) -> Vec<Arc<Lease>> {
         let mut snapshots = self.snapshots.lock();
-        snapshots.retain(|lease| lease.strong_count() > 0);
-        snapshots.iter().filter_map(Weak::upgrade).collect()
+        let mut open = Vec::with_capacity(snapshots.len());
+        snapshots.retain(|lease| {
+            let lease = lease.upgrade().filter(|lease| lease.is_open());
+            let is_open = lease.is_some();
+            open.extend(lease);
+            is_open
+        });
+        open
     }
 
     /// One round of the service; `proceed` is asked before each piece of work.
     pub(crate) fn service_round(&self, mut proceed: impl FnMut() -> bool) -> Round {
-        drop(self.open_snapshots());
+        self.limit_snapshots();
         let visible = self.versions.clock.visible();
         let idle = Idle { since: self.looked_at.swap(visible, Ordering::Relaxed) };
         let waiting = self.engine.groups_pending();

@@ -17,6 +17,7 @@ use std::hash::{BuildHasher, Hash};
 use evergraph_graph::{Key, KeyKind, KeyRef, MAX_VERTICES, VertexId};
 use hashbrown::{DefaultHashBuilder, Equivalent, HashMap};
 
+use crate::account::Account;
 use crate::sync::{AtomicU32, Mutex, Ordering, RwLock};
 
 /// Parts of a dictionary, each with a lock; a power of two.
@@ -46,11 +47,11 @@ pub(crate) enum NoId {
 
 impl Dictionary {
     /// A dictionary in which the first `dense` ids are given out, if it is dense.
-    pub(crate) fn new(kind: KeyKind, dense: u32) -> Self {
+    pub(crate) fn new(kind: KeyKind, dense: u32, account: &Account) -> Self {
         let names = match kind {
             KeyKind::Dense => Names::Dense,
-            KeyKind::Number => Names::Number(Table::new()),
-            KeyKind::Text => Names::Text(Table::new()),
+            KeyKind::Number => Names::Number(Table::new(account)),
+            KeyKind::Text => Names::Text(Table::new(account)),
         };
         Self { names, bound: AtomicU32::new(dense) }
     }
@@ -142,6 +143,28 @@ impl Dictionary {
     }
 }
 
+/// What a key of the dictionary takes beside its place in the tables.
+trait Name: Clone + Eq + Hash {
+    fn heap_bytes(&self) -> usize;
+}
+
+impl Name for u64 {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Name for Box<str> {
+    fn heap_bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+/// A shard whose table has room for so many times the keys it holds is made smaller.
+const SPARSE_SHARE: usize = 4;
+/// Smaller shards are left as they are.
+const SHRINK_MIN: usize = 64;
+
 /// Keys of one type and their ids.
 struct Table<K> {
     hasher: DefaultHashBuilder,
@@ -149,6 +172,8 @@ struct Table<K> {
     /// The key of `id` is `keys[id % SHARDS][id / SHARDS]`. Locked after a shard of `ids`.
     keys: Box<[RwLock<Vec<Option<K>>>]>,
     free: Mutex<Vec<VertexId>>,
+    /// Counts the tables and the texts.
+    account: Account,
 }
 
 #[derive(Clone, Copy)]
@@ -158,13 +183,19 @@ struct Entry {
     reserved: u32,
 }
 
-impl<K: Clone + Eq + Hash> Table<K> {
-    fn new() -> Self {
+/// Bytes of the allocation of a vector.
+fn vec_bytes<T>(vec: &Vec<T>) -> usize {
+    vec.capacity() * size_of::<T>()
+}
+
+impl<K: Name> Table<K> {
+    fn new(account: &Account) -> Self {
         Self {
             hasher: DefaultHashBuilder::default(),
             ids: (0..SHARDS).map(|_| RwLock::new(HashMap::default())).collect(),
             keys: (0..SHARDS).map(|_| RwLock::new(Vec::new())).collect(),
             free: Mutex::new(Vec::new()),
+            account: account.clone(),
         }
     }
 
@@ -194,11 +225,14 @@ impl<K: Clone + Eq + Hash> Table<K> {
         let key = own();
         let (shard, at) = (id as usize % SHARDS, id as usize / SHARDS);
         let mut keys = self.keys[shard].write();
+        let before = ids.allocation_size() + vec_bytes(&keys);
         if keys.len() <= at {
             keys.resize(at + 1, None);
         }
+        let texts = 2 * key.heap_bytes();
         keys[at] = Some(key.clone());
         ids.insert(key, Entry { id, reserved: 1 });
+        self.account.add(ids.allocation_size() + vec_bytes(&keys) - before + texts);
         Ok(id)
     }
 
@@ -216,10 +250,23 @@ impl<K: Clone + Eq + Hash> Table<K> {
         let Some(key) = self.key(id) else { return };
         let mut ids = self.shard(&key).write();
         if ids.get(&key).is_some_and(|entry| entry.id == id && entry.reserved == 0) {
+            let before = ids.allocation_size();
             ids.remove(&key);
+            if ids.capacity() > SHRINK_MIN.max(SPARSE_SHARE * ids.len()) {
+                let room = 2 * ids.len();
+                ids.shrink_to(room);
+            }
+            self.account.sub(before - ids.allocation_size() + 2 * key.heap_bytes());
             self.keys[id as usize % SHARDS].write()[id as usize / SHARDS] = None;
-            self.free.lock().push(id);
+            self.give_back(id);
         }
+    }
+
+    fn give_back(&self, id: VertexId) {
+        let mut free = self.free.lock();
+        let before = vec_bytes(&free);
+        free.push(id);
+        self.account.add(vec_bytes(&free) - before);
     }
 }
 
@@ -229,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_key_keeps_its_id_until_it_is_released() {
-        let dictionary = Dictionary::new(KeyKind::Text, 0);
+        let dictionary = Dictionary::new(KeyKind::Text, 0, &Account::default());
         let reserve = |key: &'static str| dictionary.reserve(key.into());
         assert_eq!((reserve("a"), reserve("b"), reserve("a")), (Ok(0), Ok(1), Ok(0)));
         assert_eq!(dictionary.key(1), Some(Key::Text("b".into())));
@@ -244,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_dense_key_is_its_id() {
-        let dictionary = Dictionary::new(KeyKind::Dense, 10);
+        let dictionary = Dictionary::new(KeyKind::Dense, 10, &Account::default());
         assert_eq!(dictionary.id(9u64.into()), Ok(Some(9)));
         assert_eq!(dictionary.id(10u64.into()), Ok(None));
         assert_eq!(dictionary.reserve(12u64.into()), Ok(12));

@@ -82,7 +82,8 @@ pub enum Error {
         /// How many can be open.
         max: usize,
     },
-    /// The lease of the snapshot was ended by [`crate::Database::expire_snapshots`].
+    /// The lease of the snapshot was ended by [`crate::Database::expire_snapshots`], or because of
+    /// [`crate::Options::max_snapshots`] or [`crate::Options::max_snapshot_age`].
     #[error("the snapshot of version {version} has expired; open a new one")]
     SnapshotExpired {
         /// The version it was at.
@@ -93,6 +94,16 @@ pub enum Error {
     TransactionTooLarge {
         /// How many it may have.
         max: usize,
+    },
+    /// The change would take the store past [`crate::Options::memory_limit`].
+    #[error(
+        "the store holds {used} bytes of the {limit} it may hold; remove something, or end old snapshots"
+    )]
+    MemoryLimit {
+        /// How many bytes it may hold.
+        limit: u64,
+        /// How many it holds.
+        used: u64,
     },
 }
 
@@ -133,7 +144,7 @@ impl std::fmt::Display for Subject {
 #[error("{error}")]
 pub struct CommitError {
     /// Which call of a changing method it was, counted from 0; none if it was no change, but
-    /// something the transaction had read.
+    /// something the transaction had read, or if there is no memory for the whole.
     pub operation: Option<usize>,
     /// What was wrong with it.
     #[source]

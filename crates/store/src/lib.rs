@@ -16,6 +16,7 @@
 pub mod options;
 mod version;
 
+mod account;
 mod database;
 mod dictionary;
 mod error;

@@ -1,8 +1,11 @@
 //! How a database is made.
 
+use std::time::Duration;
+
 use evergraph_graph::KeyKind;
 
 pub use crate::engine::fat_tree::{Directed, Tuning};
+use crate::txn::OPERATIONS_MAX;
 use crate::{Database, Error};
 
 /// What edges carry.
@@ -15,6 +18,17 @@ pub enum Weights {
     F32,
     /// One `f64`.
     F64,
+}
+
+impl Weights {
+    /// Bytes of a weight.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::F32 => size_of::<f32>(),
+            Self::F64 => size_of::<f64>(),
+        }
+    }
 }
 
 /// Whether a vertex may have an edge to itself.
@@ -68,6 +82,10 @@ pub struct Options {
     pub(crate) isolation: Isolation,
     pub(crate) service: Service,
     pub(crate) tuning: Tuning,
+    pub(crate) memory_limit: Option<u64>,
+    pub(crate) max_transaction: usize,
+    pub(crate) max_snapshots: usize,
+    pub(crate) max_snapshot_age: Option<Duration>,
 }
 
 impl Default for Options {
@@ -82,6 +100,10 @@ impl Default for Options {
             isolation: Isolation::default(),
             service: Service::Thread,
             tuning: Tuning::default(),
+            memory_limit: None,
+            max_transaction: OPERATIONS_MAX,
+            max_snapshots: usize::MAX,
+            max_snapshot_age: None,
         }
     }
 }
@@ -147,6 +169,41 @@ impl Options {
     #[must_use]
     pub fn tuning(self, tuning: Tuning) -> Self {
         Self { tuning: tuning.checked(), ..self }
+    }
+
+    /// How many bytes the store may hold ([`crate::Stats::memory_bytes`]); no limit unless it is
+    /// set. A commit that adds or sets something and would go past answers [`Error::MemoryLimit`] and
+    /// changes nothing, and so does adding a vertex to a transaction when the limit is reached.
+    /// One that only removes is always let through, and readers go on.
+    ///
+    /// Commits that run at the same moment are not counted against each other, and what is merged
+    /// or laid out lies in memory twice meanwhile, so the store may hold somewhat more.
+    #[must_use]
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        Self { memory_limit: Some(bytes), ..self }
+    }
+
+    /// How many operations a transaction may have, at most (and unless it is set) 2^25; see
+    /// [`Error::TransactionTooLarge`]. Removing a vertex counts as one for it and one for each of
+    /// its edges.
+    #[must_use]
+    pub fn max_transaction(self, operations: usize) -> Self {
+        Self { max_transaction: operations.clamp(1, OPERATIONS_MAX), ..self }
+    }
+
+    /// How many snapshots may stay open; no limit unless it is set, but for the 4096 snapshots and
+    /// transactions that there can be. Of more, the service ends those of the oldest versions,
+    /// within a fraction of a second: they answer [`Error::SnapshotExpired`].
+    #[must_use]
+    pub fn max_snapshots(self, snapshots: usize) -> Self {
+        Self { max_snapshots: snapshots, ..self }
+    }
+
+    /// How long a snapshot may stay open; no limit unless it is set. The service thread ends those
+    /// that are older, as [`Database::expire_snapshots`] does.
+    #[must_use]
+    pub fn max_snapshot_age(self, age: Duration) -> Self {
+        Self { max_snapshot_age: Some(age), ..self }
     }
 
     /// Makes an empty database in memory.

@@ -103,6 +103,9 @@ mod model {
     }
 }
 
+/// A counter that no protocol depends on: models need not try its interleavings.
+pub(crate) type Tally = std::sync::atomic::AtomicU64;
+
 /// A small number that differs between the threads of this process (until 2^32 threads have
 /// lived): where a thread starts to look for a free slot, so that threads do not share lines.
 pub(crate) fn thread_index() -> usize {

@@ -8,19 +8,26 @@ mod lease;
 pub(crate) use clock::Clock;
 pub(crate) use lease::{LEASES_MAX, LeaseInfo, LeaseKind, LeaseSlot, Leases, NoFreeLease};
 
+use crate::account::Account;
 use crate::raw::{Pins, Retention};
 
-/// The clock, the leases and the pins of one database.
+/// The clock, the leases and the pins of one database, and what its versions take.
 pub(crate) struct Versions {
     pub(crate) clock: Clock,
     pub(crate) leases: Leases,
     pub(crate) pins: Pins,
+    pub(crate) account: Account,
 }
 
 impl Versions {
     /// A database at version `start` that nobody reads.
     pub(crate) fn new(start: u64) -> Self {
-        Self { clock: Clock::new(start), leases: Leases::new(), pins: Pins::new() }
+        Self {
+            clock: Clock::new(start),
+            leases: Leases::new(),
+            pins: Pins::new(),
+            account: Account::default(),
+        }
     }
 }
 

@@ -97,6 +97,11 @@ unsafe fn follow<'a, T>(pointer: *mut Node<T>) -> Option<&'a Node<T>> {
     unsafe { pointer.as_ref() }
 }
 
+impl<T> Chain<T> {
+    /// Bytes of a state, without what the value refers to.
+    pub(crate) const STATE_BYTES: usize = size_of::<Node<T>>();
+}
+
 impl<T: Send + Sync + 'static> Chain<T> {
     /// The state at `version`, for as long as the pin is held.
     #[inline]

@@ -89,12 +89,6 @@ impl<W: Copy> Delta<W> {
         }
     }
 
-    fn layout(capacity: usize) -> Layout {
-        let row = size_of::<W>() + 2 * size_of::<u32>() + size_of::<u8>();
-        let align = align_of::<W>().max(align_of::<u32>());
-        Layout::from_size_align(row * capacity, align).expect("at most 2^26 rows of 17 bytes")
-    }
-
     /// The first cell of each column.
     #[inline]
     fn starts(&self) -> (NonNull<W>, NonNull<u32>, NonNull<u32>, NonNull<u8>) {
@@ -175,15 +169,24 @@ impl<W: Copy> Delta<W> {
     }
 }
 
-impl<W> Drop for Delta<W> {
-    fn drop(&mut self) {
-        let capacity = self.capacity as usize;
+impl<W> Delta<W> {
+    fn layout(capacity: usize) -> Layout {
         let row = size_of::<W>() + 2 * size_of::<u32>() + size_of::<u8>();
         let align = align_of::<W>().max(align_of::<u32>());
-        let layout = Layout::from_size_align(row * capacity, align).expect("made with it");
+        Layout::from_size_align(row * capacity, align).expect("at most 2^26 rows of 17 bytes")
+    }
+
+    /// Bytes of the table.
+    pub(crate) fn bytes(&self) -> usize {
+        Self::layout(self.capacity as usize).size()
+    }
+}
+
+impl<W> Drop for Delta<W> {
+    fn drop(&mut self) {
         // SAFETY: allocated in `with_capacity` with this layout; weights are `Copy`, so nothing
         // in the rows needs dropping.
-        unsafe { dealloc(self.columns.as_ptr(), layout) };
+        unsafe { dealloc(self.columns.as_ptr(), Self::layout(self.capacity as usize)) };
     }
 }
 

@@ -15,6 +15,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
+use crate::account::Account;
 use crate::sync::Mutex;
 
 /// An immutable array.
@@ -36,7 +37,11 @@ struct Leaf<T> {
 }
 
 /// Memory of leaves that are gone.
-pub(crate) struct LeafPool<T>(Mutex<Vec<Spare<T>>>);
+pub(crate) struct LeafPool<T> {
+    spares: Mutex<Vec<Spare<T>>>,
+    /// Counts all memory that the pool made: that of leaves, and what is spare.
+    account: Account,
+}
 
 struct Spare<T> {
     memory: Memory<T>,
@@ -79,6 +84,11 @@ impl<T> Deref for Slice<T> {
 }
 
 impl<T> Slice<T> {
+    /// Bytes of its own allocation, none if it lies in a leaf.
+    pub(crate) fn own_bytes(&self) -> usize {
+        if self.leaf.is_some() { 0 } else { self.len * size_of::<T>() }
+    }
+
     /// The same array again; it lies in a leaf, or is empty.
     pub(crate) fn share(&self) -> Self {
         let leaf = self.leaf.clone();
@@ -155,36 +165,39 @@ const SLACK: usize = 32;
 /// Memory that was there at so many trims and was not taken is freed: some 3 s.
 const AGE_MAX: u32 = 30;
 
-impl<T> Default for LeafPool<T> {
-    fn default() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
-}
-
 impl<T> LeafPool<T> {
+    /// An empty pool.
+    pub(crate) fn new(account: Account) -> Self {
+        Self { spares: Mutex::new(Vec::new()), account }
+    }
+
     /// Memory for at least `capacity` values, and not for many more.
     fn take(&self, capacity: usize) -> Memory<T> {
         let step = (capacity / SLACK).max(1).next_power_of_two() / 2;
         let capacity = capacity.next_multiple_of(step.max(1));
-        let mut spares = self.0.lock();
+        let mut spares = self.spares.lock();
         let fits = |spare: &Spare<T>| {
             (capacity..=capacity + capacity / SLACK).contains(&spare.memory.len())
         };
         let spare = spares.iter().rposition(fits).map(|at| spares.swap_remove(at).memory);
         drop(spares);
-        spare.unwrap_or_else(|| Box::new_uninit_slice(capacity))
+        spare.unwrap_or_else(|| {
+            self.account.add(capacity * size_of::<T>());
+            Box::new_uninit_slice(capacity)
+        })
     }
 
     fn give(&self, memory: Memory<T>) {
-        self.0.lock().push(Spare { memory, age: 0 });
+        self.spares.lock().push(Spare { memory, age: 0 });
     }
 
     /// Frees what nobody took lately.
     pub(crate) fn trim(&self) {
-        let mut spares = self.0.lock();
+        let mut spares = self.spares.lock();
         spares.iter_mut().for_each(|spare| spare.age += 1);
         let old: Vec<_> = spares.extract_if(.., |spare| spare.age > AGE_MAX).collect();
         drop(spares);
+        self.account.sub(old.iter().map(|spare| size_of_val(&*spare.memory)).sum());
         drop(old);
     }
 }
@@ -193,9 +206,13 @@ impl<T> LeafPool<T> {
 mod tests {
     use super::*;
 
+    fn pool<T>() -> Arc<LeafPool<T>> {
+        Arc::new(LeafPool::new(Account::default()))
+    }
+
     #[test]
     fn slices_outlive_their_builder_and_each_other() {
-        let pool = Arc::default();
+        let pool = pool();
         let mut builder = LeafBuilder::with_capacity(5, &pool);
         let first = builder.place(vec![1u32, 2]).expect("fits");
         let second = builder.place(vec![3, 4, 5]).expect("fits");
@@ -214,25 +231,25 @@ mod tests {
     fn a_slice_may_own_its_memory_and_weights_may_have_no_size() {
         let own = Slice::from(vec![7u32, 8]);
         assert_eq!(&*own, [7, 8]);
-        let mut builder = LeafBuilder::with_capacity(3, &Arc::default());
+        let mut builder = LeafBuilder::with_capacity(3, &pool());
         assert_eq!(builder.place(vec![(); 3]).map(|slice| slice.len()).ok(), Some(3));
         assert!(Slice::<u32>::from(Vec::new()).is_empty());
     }
 
     #[test]
     fn memory_is_taken_again_until_it_is_too_old() {
-        let pool = Arc::<LeafPool<u32>>::default();
+        let pool = pool::<u32>();
         let leaf_at = |capacity| LeafBuilder::with_capacity(capacity, &pool).leaf.start;
         let first = leaf_at(800);
         assert_eq!(leaf_at(790), first);
-        assert_eq!(pool.0.lock().len(), 1);
+        assert_eq!(pool.spares.lock().len(), 1);
         assert_ne!(leaf_at(600), leaf_at(900));
-        assert_eq!(pool.0.lock().len(), 3, "neither far larger nor smaller memory is taken");
+        assert_eq!(pool.spares.lock().len(), 3, "neither far larger nor smaller memory is taken");
         for _ in 0..AGE_MAX {
             pool.trim();
         }
-        assert_eq!(pool.0.lock().len(), 3);
+        assert_eq!(pool.spares.lock().len(), 3);
         pool.trim();
-        assert_eq!(pool.0.lock().len(), 0);
+        assert_eq!((pool.spares.lock().len(), pool.account.bytes()), (0, 0));
     }
 }

@@ -13,3 +13,4 @@ mod transaction;
 mod write_set;
 
 pub use transaction::Transaction;
+pub(crate) use write_set::OPERATIONS_MAX;

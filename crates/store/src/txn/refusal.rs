@@ -48,6 +48,9 @@ pub(super) fn refuse(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> 
             };
             return CommitError { operation: None, error: Error::Conflict { subject } };
         }
+        Refusal::MemoryLimit { limit, used } => {
+            return CommitError { operation: None, error: Error::MemoryLimit { limit, used } };
+        }
     };
     CommitError { operation: Some(operation), error }
 }

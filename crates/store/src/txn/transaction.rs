@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::overlay::Overlay;
 use super::read_set::{ReadList, ReadSet};
 use super::refusal::refuse;
-use super::write_set::{Action, OPERATIONS_MAX, Operation, WriteSet};
+use super::write_set::{Action, Operation, WriteSet};
 use crate::database::Inner;
 use crate::engine::fat_tree::{Changes, Directed, Read, Refusal, Side};
 use crate::epoch::LeaseSlot;
@@ -87,10 +87,18 @@ impl<'db> Transaction<'db> {
     fn call(&mut self) -> Result<u32> {
         let call = self.calls;
         self.calls += 1;
-        if self.writes.len() >= OPERATIONS_MAX {
-            return Err(Error::TransactionTooLarge { max: OPERATIONS_MAX });
-        }
+        self.check_room(1)?;
         Ok(call)
+    }
+
+    /// Makes sure that so many more operations can be buffered.
+    #[inline]
+    fn check_room(&self, operations: usize) -> Result<()> {
+        let max = self.db.options.max_transaction;
+        if self.writes.len() + operations > max {
+            return Err(Error::TransactionTooLarge { max });
+        }
+        Ok(())
     }
 
     /// Adds a vertex.
@@ -109,15 +117,15 @@ impl<'db> Transaction<'db> {
     pub fn remove_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
         let call = self.call()?;
         let v = self.known_id(key.into())?;
-        let remove =
-            |source, target| Operation { action: Action::RemoveEdge, source, target, call };
-        for (target, _) in self.list(Side::Out, v) {
-            self.writes.push(remove(v, target));
-        }
+        let out = self.list(Side::Out, v).into_iter().map(|(target, _)| (v, target));
+        let mut edges: Vec<(VertexId, VertexId)> = out.collect();
         if self.db.engine.is_directed() {
-            for (source, _) in self.list(Side::In, v).into_iter().filter(|&(u, _)| u != v) {
-                self.writes.push(remove(source, v));
-            }
+            let others = self.list(Side::In, v).into_iter().filter(|&(u, _)| u != v);
+            edges.extend(others.map(|(source, _)| (source, v)));
+        }
+        self.check_room(edges.len() + 1)?;
+        for (source, target) in edges {
+            self.writes.push(Operation { action: Action::RemoveEdge, source, target, call });
         }
         let action = Action::RemoveVertex;
         self.writes.push(Operation { action, source: v, target: v, call });
@@ -365,6 +373,7 @@ impl<'db> Transaction<'db> {
         let reads = self.reads.get_mut().take().map(|reads| reads.into_list());
         let committed = self.writes.fold(|| !self.db.engine.is_directed()).and_then(|folded| {
             let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
+            self.db.admit(changes)?;
             let version = match &reads {
                 None => self.db.engine.commit(changes, None, self.snapshot),
                 Some(reads) => self.commit_as_read(changes, reads),

@@ -49,6 +49,11 @@ impl Lease {
         self.opened
     }
 
+    /// Whether nobody has ended it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state.load(Ordering::Acquire) & (EXPIRED | ENDED) == 0
+    }
+
     /// Starts to read; `None` if the lease has expired.
     pub(crate) fn enter(&self) -> Option<Use<'_>> {
         let entered = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {

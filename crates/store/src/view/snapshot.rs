@@ -84,7 +84,7 @@ impl Snapshot {
         let lease = lease.map_err(|_| Inner::no_free_lease())?;
         Ok(Self {
             inner: Arc::clone(&self.inner),
-            lease: Arc::new(lease),
+            lease: self.inner.listed(lease),
             bound: self.bound,
             tables: OnceLock::new(),
         })

@@ -24,7 +24,8 @@ use evergraph_graph::{VertexId, Weight};
 
 use super::hub::Hub;
 use super::leaf::Mark;
-use crate::raw::{Delta, Row, Rows, Slice, prefetch};
+use crate::account::Account;
+use crate::raw::{Chain, Delta, Row, Rows, Slice, prefetch};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Vertices of a group, as a power of two. 64: one machine word has a bit for each.
@@ -144,18 +145,38 @@ pub(crate) struct Base<W> {
     delta: OnceLock<Delta<W>>,
     /// Of the leaf that tells readers about this base, if one does.
     mark: Option<Mark>,
+    /// Counts the base and its delta.
+    account: Account,
+}
+
+impl<W> Base<W> {
+    /// Bytes of the base and of its runs, as far as they lie in no leaf; without the delta.
+    fn bytes(&self) -> usize {
+        let Runs { ids, weights, hub_list, .. } = &self.runs;
+        let runs = ids.own_bytes() + weights.own_bytes() + size_of_val(&**hub_list);
+        Chain::<Self>::STATE_BYTES + runs
+    }
+}
+
+impl<W> Drop for Base<W> {
+    fn drop(&mut self) {
+        self.account.sub(self.bytes() + self.delta.get().map_or(0, Delta::bytes));
+    }
 }
 
 impl<W: Weight> Base<W> {
     /// A base with nothing pending, in no leaf.
-    pub(crate) fn new(runs: Runs<W>, since: u64) -> Self {
-        Self::marked(runs, since, None)
+    pub(crate) fn new(runs: Runs<W>, since: u64, account: &Account) -> Self {
+        Self::marked(runs, since, None, account)
     }
 
     /// A base with nothing pending, that raises `mark` before it is changed or replaced.
-    pub(crate) fn marked(runs: Runs<W>, since: u64, mark: Option<Mark>) -> Self {
+    pub(crate) fn marked(runs: Runs<W>, since: u64, mark: Option<Mark>, account: &Account) -> Self {
         let (dirty, vertices_dirty) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { runs, since, dirty, vertices_dirty, delta: OnceLock::new(), mark }
+        let (delta, account) = (OnceLock::new(), account.clone());
+        let base = Self { runs, since, dirty, vertices_dirty, delta, mark, account };
+        base.account.add(base.bytes());
+        base
     }
 
     pub(crate) fn mark(&self) -> Option<&Mark> {
@@ -272,7 +293,9 @@ impl<W: Weight> Base<W> {
         let mut made = false;
         self.delta.get_or_init(|| {
             made = true;
-            Delta::with_capacity(capacity)
+            let delta = Delta::with_capacity(capacity);
+            self.account.add(delta.bytes());
+            delta
         });
         made
     }
@@ -419,7 +442,7 @@ mod tests {
 
     #[test]
     fn a_reader_sees_the_rows_up_to_its_version() {
-        let base: Base<f64> = Base::new(Runs::empty(0b11), 100);
+        let base: Base<f64> = Base::new(Runs::empty(0b11), 100, &Account::default());
         base.make_delta(8);
         let op = |kind, weight| Op { local: 0, id: 5, kind, weight };
         base.append(&op(Kind::Add, 1.0), 101);

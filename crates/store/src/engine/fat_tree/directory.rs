@@ -10,6 +10,7 @@ use evergraph_graph::MAX_VERTICES;
 
 use super::base::{Base, GROUP, GROUP_BITS};
 use super::layout::Leaves;
+use crate::account::Account;
 use crate::raw::Chain;
 use crate::sync::{AtomicBool, Ordering};
 
@@ -22,6 +23,8 @@ const CHUNKS: usize = (MAX_VERTICES.ilog2() - GROUP_BITS + 2 - FIRST_BITS) as us
 pub(crate) struct Directory<W> {
     chunks: [OnceLock<Box<[Slot<W>]>>; CHUNKS],
     pub(crate) leaves: Leaves<W>,
+    /// Counts the chunks.
+    account: Account,
 }
 
 /// One group.
@@ -70,8 +73,9 @@ fn place(group: u32) -> (usize, usize) {
 }
 
 impl<W> Directory<W> {
-    pub(crate) fn new() -> Self {
-        Self { chunks: std::array::from_fn(|_| OnceLock::new()), leaves: Leaves::default() }
+    pub(crate) fn new(account: Account) -> Self {
+        let chunks = std::array::from_fn(|_| OnceLock::new());
+        Self { chunks, leaves: Leaves::default(), account }
     }
 
     /// The slot of a group, made now if need be.
@@ -80,6 +84,7 @@ impl<W> Directory<W> {
         let (chunk, at) = place(group);
         let slots = self.chunks[chunk].get_or_init(|| {
             let length = 1usize << (FIRST_BITS as usize + chunk);
+            self.account.add(length * size_of::<Slot<W>>());
             std::iter::repeat_with(Slot::default).take(length).collect()
         });
         &slots[at]

@@ -205,7 +205,7 @@ mod tests {
         }
         runs.weights = ids.iter().map(|&id| f64::from(id)).collect::<Vec<_>>().into();
         runs.ids = ids.into();
-        Base::new(runs, 10)
+        Base::new(runs, 10, &crate::account::Account::default())
     }
 
     fn list(folded: &Folded<f64>, local: u8) -> Vec<(u32, f64)> {

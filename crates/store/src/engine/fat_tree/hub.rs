@@ -25,6 +25,7 @@ use evergraph_graph::{VertexId, Weight};
 use super::base::{Base, GROUP, Op, Runs};
 use super::fold::{Folded, fold};
 use super::leaf::Shelf;
+use crate::account::{Account, Charge};
 use crate::epoch::Versions;
 use crate::raw::{Chain, Pin, Retention};
 use crate::sync::{AtomicU64, Ordering};
@@ -45,9 +46,21 @@ pub(crate) struct Hub<W> {
 pub(crate) struct Segments<W> {
     fences: Box<[VertexId]>,
     cells: Box<[Arc<Cell<W>>]>,
+    _charge: Charge,
 }
 
+/// Bytes of the counts that stand before what an [`Arc`] holds.
+const COUNTS: usize = 2 * size_of::<usize>();
+
 impl<W> Segments<W> {
+    fn new(fences: Box<[VertexId]>, cells: Box<[Arc<Cell<W>>]>, account: &Account) -> Self {
+        // The cells of an old directory are those of the new one: it lives for a moment only.
+        let of_cells = cells.len() * (size_of::<Arc<Cell<W>>>() + COUNTS + size_of::<Cell<W>>());
+        let own = COUNTS + size_of::<Hub<W>>() + Chain::<Self>::STATE_BYTES;
+        let bytes = own + size_of_val(&*fences) + of_cells;
+        Self { fences, cells, _charge: account.charge(bytes) }
+    }
+
     /// Which cell holds `id`.
     #[inline]
     pub(crate) fn index(&self, id: VertexId) -> usize {
@@ -120,7 +133,7 @@ impl<W: Weight> Hub<W> {
         let fences = pieces.iter().enumerate().map(|(i, piece)| piece.fence(i)).collect();
         let cell = |piece: Piece<W>| piece.into_cell((version, 0), &mut into);
         let cells = pieces.into_iter().map(cell).collect();
-        hub.publish(Segments { fences, cells }, into.versions);
+        hub.publish(Segments::new(fences, cells, &into.versions.account), into.versions);
         hub
     }
 
@@ -214,7 +227,7 @@ impl<W: Weight> Hub<W> {
         let version = folded.version;
         let mut pieces = cut(&mut folded, cut_as.entries).into_iter();
         let left = pieces.next().expect("a cut gives at least one piece");
-        let base = left.into_base(version, cut_as.room, &mut into.shelf);
+        let base = left.into_base((version, cut_as.room), &mut into);
         let (fences, new): (Vec<_>, Vec<_>) = pieces
             .map(|piece| (piece.fence(1), piece.into_cell((version, cut_as.room), &mut into)))
             .unzip();
@@ -237,9 +250,10 @@ impl<W: Weight> Hub<W> {
         cells: &[Arc<Cell<W>>],
         versions: &Versions,
     ) {
-        let segments = self.with_segments(|old| Segments {
-            fences: [&old.fences[..at], fences, &old.fences[at..]].concat().into(),
-            cells: [&old.cells[..at], cells, &old.cells[at..]].concat().into(),
+        let segments = self.with_segments(|old| {
+            let fences = [&old.fences[..at], fences, &old.fences[at..]].concat();
+            let cells = [&old.cells[..at], cells, &old.cells[at..]].concat();
+            Segments::new(fences.into(), cells.into(), &versions.account)
         });
         self.publish(segments, versions);
     }
@@ -309,11 +323,12 @@ impl<W: Weight> Piece<W> {
         if index == 0 { 0 } else { self.ids[0] }
     }
 
-    fn into_base(self, version: u64, room: usize, shelf: &mut Shelf<'_, W>) -> Base<W> {
+    fn into_base(self, (version, room): (u64, usize), into: &mut Destination<'_, W>) -> Base<W> {
         let ends = [self.ids.len() as u16; GROUP];
-        let (ids, weights) = shelf.place(self.ids, self.weights);
+        let (ids, weights) = into.shelf.place(self.ids, self.weights);
         let runs = Runs { ends, ids, weights, ..Runs::empty(0) };
-        let base = Base::marked(runs, version, shelf.mark());
+        let account = &into.versions.account;
+        let base = Base::marked(runs, version, into.shelf.mark(), account);
         if !self.carried.is_empty() {
             base.make_delta(self.carried.len() + room);
             for (op, version) in &self.carried {
@@ -323,14 +338,10 @@ impl<W: Weight> Piece<W> {
         base
     }
 
-    fn into_cell(
-        self,
-        (version, room): (u64, usize),
-        into: &mut Destination<'_, W>,
-    ) -> Arc<Cell<W>> {
+    fn into_cell(self, at: (u64, usize), into: &mut Destination<'_, W>) -> Arc<Cell<W>> {
         let cell = Cell::default();
-        let base = self.into_base(version, room, &mut into.shelf);
-        cell.lock().install((version, version), base, &Nobody, &into.versions.pins);
+        let base = self.into_base(at, into);
+        cell.lock().install((at.0, at.0), base, &Nobody, &into.versions.pins);
         Arc::new(cell)
     }
 }

@@ -23,6 +23,7 @@ use std::sync::{Arc, OnceLock};
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, GROUP_BITS};
+use crate::account::{Account, Charge};
 use crate::raw::{ELSEWHERE, LeafBuilder, LeafPool, Lists, Slice, packed};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -104,6 +105,7 @@ pub(crate) struct Leaf<W> {
     entries: [u32; STRETCH as usize],
     since: u64,
     marks: Arc<Marks>,
+    _charge: Charge,
 }
 
 /// A leaf as a reader at one version sees it.
@@ -182,18 +184,29 @@ pub(crate) struct LeafMemory<W> {
     ids: Arc<LeafPool<VertexId>>,
     weights: Arc<LeafPool<W>>,
     nowhere: OnceLock<StretchLists<W>>,
+    account: Account,
 }
 
-impl<W> Default for LeafMemory<W> {
-    fn default() -> Self {
-        Self { ids: Arc::default(), weights: Arc::default(), nowhere: OnceLock::new() }
-    }
-}
+/// Bytes of the spans of a leaf.
+const SPANS_BYTES: usize = VERTICES * size_of::<u64>();
 
 impl<W: Weight> LeafMemory<W> {
+    /// No memory yet.
+    pub(crate) fn new(account: &Account) -> Self {
+        Self {
+            ids: Arc::new(LeafPool::new(account.clone())),
+            weights: Arc::new(LeafPool::new(account.clone())),
+            nowhere: OnceLock::new(),
+            account: account.clone(),
+        }
+    }
+
     /// The lists of a stretch without a leaf.
     pub(crate) fn nowhere(&self) -> &StretchLists<W> {
-        self.nowhere.get_or_init(Lists::nowhere)
+        self.nowhere.get_or_init(|| {
+            self.account.add(SPANS_BYTES);
+            Lists::nowhere()
+        })
     }
 
     /// Frees what no leaf took lately.
@@ -213,6 +226,7 @@ pub(crate) struct Draft<W> {
     since: u64,
     marks: Arc<Marks>,
     omitted: GroupSet,
+    charge: Charge,
 }
 
 /// Where the lists of a group lie, for [`Draft::record`].
@@ -238,6 +252,7 @@ impl<W: Weight> Draft<W> {
             since: 0,
             marks: Arc::default(),
             omitted: GroupSet::default(),
+            charge: memory.account.charge(SPANS_BYTES + size_of::<Leaf<W>>()),
         }
     }
 
@@ -290,6 +305,7 @@ impl<W: Weight> Draft<W> {
             entries: self.entries,
             since: self.since,
             marks: self.marks,
+            _charge: self.charge,
         };
         LeafAt::new(&Arc::new(leaf), self.omitted)
     }

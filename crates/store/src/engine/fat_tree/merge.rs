@@ -54,7 +54,8 @@ impl<W: Weight> FatTree<W> {
         rows: usize,
     ) {
         if locked.head().is_none() {
-            let base = Base::new(Runs::empty(self.untouched(address.group).runs.live), 0);
+            let live = self.untouched(address.group).runs.live;
+            let base = Base::new(Runs::empty(live), 0, &self.versions.account);
             locked.install((0, 0), base, &*self.versions, &self.versions.pins);
         }
         while !self.has_room(locked, rows) {
@@ -134,7 +135,8 @@ impl<W: Weight> FatTree<W> {
             hub_list: hubs.into_iter().map(|(_, hub)| hub).collect(),
         };
         let entries = runs.ids.len();
-        let base = Base::marked(runs, folded.version, goal.shelf.mark());
+        let account = &self.versions.account;
+        let base = Base::marked(runs, folded.version, goal.shelf.mark(), account);
         if !folded.carried.is_empty() {
             base.make_delta(folded.carried.len() + goal.rows.max(self.tuning.delta_rows(entries)));
             for (op, version) in &folded.carried {

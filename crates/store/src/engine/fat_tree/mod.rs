@@ -115,20 +115,22 @@ impl<W: Weight> FatTree<W> {
         dense: u32,
         tuning: Tuning,
     ) -> Self {
-        let untouched = |live| Base::new(Runs::empty(live), 0);
+        let account = versions.account.clone();
+        let untouched = |live| Base::new(Runs::empty(live), 0, &account);
         let last = vertices_below(dense, base::group_of(dense));
         let counts = Counts::default();
         counts.vertices.store(u64::from(dense), Ordering::Relaxed);
+        let directory = || Directory::new(account.clone());
         Self {
             versions,
             tuning,
-            out: Directory::new(),
-            incoming: (directed == Directed::Yes).then(Directory::new),
+            out: directory(),
+            incoming: (directed == Directed::Yes).then(directory),
             dense,
             untouched: [untouched(u64::MAX), untouched(last), untouched(0)],
             vertex_set: VertexSet::default(),
             queues: Queues::default(),
-            leaf_memory: LeafMemory::default(),
+            leaf_memory: LeafMemory::new(&account),
             sweepers: AtomicU64::new(0),
             counts,
         }

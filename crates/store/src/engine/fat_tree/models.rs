@@ -12,6 +12,7 @@ use super::leaf::{Draft, LeafMemory, Shelf};
 use super::{
     Changes, Directed, EdgeChange, Effect, Ends, FatTree, Read, Reads, Side, Tuning, VertexChange,
 };
+use crate::account::Account;
 use crate::epoch::{LeaseKind, Versions};
 use crate::raw::Chain;
 
@@ -35,7 +36,7 @@ fn base_on(folded: Folded<()>, shelf: &mut Shelf<'_, ()>) -> Base<()> {
     let ends = folded.ends.map(|end| end as u16);
     let (ids, weights) = shelf.place(folded.ids, folded.weights);
     let runs = Runs { ends, ids, weights, ..Runs::empty(1) };
-    let base = Base::marked(runs, folded.version, shelf.mark());
+    let base = Base::marked(runs, folded.version, shelf.mark(), &Account::default());
     base.make_delta(4);
     for (op, version) in &folded.carried {
         base.append(op, *version);
@@ -46,7 +47,7 @@ fn base_on(folded: Folded<()>, shelf: &mut Shelf<'_, ()>) -> Base<()> {
 /// A writer appends and completes; a reader at `s` sees every row up to `s`, dirty bit and all.
 pub(crate) fn rows_are_seen() {
     let versions = versions();
-    let base = Arc::new(Base::new(Runs::empty(1), 0));
+    let base = Arc::new(Base::new(Runs::empty(1), 0, &Account::default()));
     base.make_delta(4);
     let writer = {
         let (versions, base) = (Arc::clone(&versions), Arc::clone(&base));
@@ -70,7 +71,7 @@ pub(crate) fn rows_are_seen() {
 pub(crate) fn merge_against_readers() {
     let versions = versions();
     let chain = Arc::new(Chain::default());
-    let base: Base<()> = Base::new(Runs::empty(1), 0);
+    let base: Base<()> = Base::new(Runs::empty(1), 0, &Account::default());
     base.make_delta(4);
     chain.lock().install((0, 0), base, &*versions, &versions.pins);
     let writer = {
@@ -103,7 +104,7 @@ pub(crate) fn merge_against_readers() {
 pub(crate) fn leaf_against_writer() {
     let versions = versions();
     let chain = Arc::new(Chain::default());
-    let base: Base<()> = Base::new(Runs::empty(1), 0);
+    let base: Base<()> = Base::new(Runs::empty(1), 0, &Account::default());
     base.make_delta(4);
     chain.lock().install((0, 0), base, &*versions, &versions.pins);
     let leaves = Arc::new(Leaves::default());
@@ -139,7 +140,7 @@ pub(crate) fn leaf_against_writer() {
 /// What `lay_out` does, for one group.
 fn lay_one_out(versions: &Versions, chain: &Chain<Base<()>>, leaves: &Leaves<()>) {
     let limit = versions.clock.visible();
-    let mut draft = Draft::with_capacity(1, &LeafMemory::default());
+    let mut draft = Draft::with_capacity(1, &LeafMemory::new(&Account::default()));
     let mut locked = chain.lock();
     let folded = fold(locked.at(limit).expect("the first state").value, limit);
     let mut shelf = Shelf::Leaf(&mut draft, 0);

@@ -117,6 +117,11 @@ pub(crate) enum Refusal {
     },
     /// Somebody else changed what the transaction had read.
     Stale(Stale),
+    /// It would take more memory than there may be.
+    MemoryLimit {
+        limit: u64,
+        used: u64,
+    },
 }
 
 /// A row for the list of one group.
