@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{env, io};
 
 use clap::ValueEnum;
+use evergraph::Isolation;
 use evergraph::graph::{GraphSource, ReadOptions};
 
 use crate::input::Input;
@@ -52,6 +53,10 @@ pub struct Args {
     /// Draws charts (SVG) into this folder
     #[arg(long, value_name = "DIR")]
     pub plot: Option<PathBuf>,
+    /// How transactions are isolated; other than by default makes a row beside the default's
+    /// (insert)
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Snapshot)]
+    pub isolation: Level,
     /// How long the database is left alone before it counts as settled
     #[arg(long, value_name = "SECONDS", default_value = DEFAULT_IDLE, value_parser = seconds)]
     pub idle: Duration,
@@ -68,6 +73,33 @@ pub struct Args {
     /// this process, as the difference to what it had before.
     #[arg(skip)]
     pub relaunch: Option<Relaunch>,
+}
+
+/// How transactions are isolated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    /// Two that change the same thing conflict
+    Snapshot,
+    /// As if each ran alone
+    Serializable,
+}
+
+impl Level {
+    /// The word for it in the results.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Snapshot => "snapshot",
+            Self::Serializable => "serializable",
+        }
+    }
+
+    /// The same, for the database.
+    pub(crate) fn isolation(self) -> Isolation {
+        match self {
+            Self::Snapshot => Isolation::Snapshot,
+            Self::Serializable => Isolation::Serializable,
+        }
+    }
 }
 
 /// What can be measured.

@@ -51,6 +51,8 @@ pub struct Row {
     pub state: Option<State>,
     /// What vertices were named by: `dense` or `sparse` numbers.
     pub keys: Option<&'static str>,
+    /// How transactions were isolated, if not as by default.
+    pub isolation: Option<&'static str>,
     /// Edges per transaction.
     pub batch: Option<u64>,
     /// What a batch went into: an `empty` database or a `full` one.

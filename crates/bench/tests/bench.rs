@@ -106,6 +106,16 @@ fn insert() {
 }
 
 #[test]
+fn insert_by_serializable_transactions() {
+    let rows = rows("insert --isolation serializable");
+    assert_eq!(rows.len(), 3);
+    let row = one(&rows, &[metric("insert_rate"), ("isolation", "serializable".into())]);
+    positive(row);
+    assert_eq!((&row["keys"], &row["baseline"]), (&"dense".into(), &"snapshot".into()));
+    assert_eq!(row["compared"], 1);
+}
+
+#[test]
 fn update() {
     let rows = rows("update --updates-per-edge 3");
     let row = one(&rows, &[metric("update_rate")]);

@@ -1,6 +1,6 @@
 //! A transaction, as the user holds it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashMap;
@@ -10,7 +10,7 @@ use super::read_set::{ReadList, ReadSet};
 use super::refusal::refuse;
 use super::write_set::{Action, Operation, WriteSet};
 use crate::database::Inner;
-use crate::engine::fat_tree::{Changes, Directed, Read, Refusal, Side};
+use crate::engine::fat_tree::{Changes, Directed, Read, Reads, Refusal, Side};
 use crate::epoch::LeaseSlot;
 use crate::error::{CommitError, Error};
 use crate::options::{Isolation, SelfLoops};
@@ -33,16 +33,24 @@ pub struct Transaction<'db> {
     writes: WriteSet,
     /// Calls of changing methods so far.
     calls: u32,
+    isolation: Isolation,
+    committed: bool,
+    /// What most transactions never need, out of their way.
+    aside: OnceCell<Box<Aside>>,
+}
+
+/// What a transaction keeps that does more than change edges. Made when it is first needed.
+#[derive(Default)]
+struct Aside {
     /// Keys this transaction is to add, reserved until it ends.
     added: HashMap<VertexId, Key>,
     overlay: RefCell<Option<Overlay>>,
-    isolation: Isolation,
     /// Made by the first read, if what was read matters.
-    reads: RefCell<Option<Box<ReadSet>>>,
-    committed: bool,
+    reads: RefCell<Option<ReadSet>>,
 }
 
 impl<'db> Transaction<'db> {
+    #[inline]
     pub(crate) fn new(
         db: &'db Inner,
         (lease, snapshot): (LeaseSlot, u64),
@@ -54,11 +62,9 @@ impl<'db> Transaction<'db> {
             snapshot,
             writes: WriteSet::default(),
             calls: 0,
-            added: HashMap::new(),
-            overlay: RefCell::new(None),
             isolation,
-            reads: RefCell::new(None),
             committed: false,
+            aside: OnceCell::new(),
         }
     }
 
@@ -101,12 +107,22 @@ impl<'db> Transaction<'db> {
         Ok(())
     }
 
+    #[inline]
+    fn aside(&self) -> &Aside {
+        self.aside.get_or_init(Box::default)
+    }
+
+    fn aside_mut(&mut self) -> &mut Aside {
+        self.aside();
+        self.aside.get_mut().expect("it was just made")
+    }
+
     /// Adds a vertex.
     pub fn add_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
         let call = self.call()?;
         let key = key.into();
         let source = self.db.reserve(key)?;
-        if self.added.insert(source, key.to_owned()).is_some() {
+        if self.aside_mut().added.insert(source, key.to_owned()).is_some() {
             self.db.dictionary.unreserve(key);
         }
         self.writes.push(Operation { action: Action::AddVertex, source, target: source, call });
@@ -305,15 +321,24 @@ impl<'db> Transaction<'db> {
     #[inline]
     fn note(&self, note: impl FnOnce(&mut ReadSet)) {
         if self.isolation == Isolation::Serializable {
-            note(self.reads.borrow_mut().get_or_insert_default());
+            note(self.aside().reads.borrow_mut().get_or_insert_default());
         }
     }
 
     /// The id of a key that was added at some time.
     #[inline]
     fn given_id(&self, key: KeyRef<'_>) -> Result<VertexId> {
-        let id = self.noted(key, self.db.id(key)?);
-        id.ok_or_else(|| Error::UnknownVertex { key: key.to_owned() })
+        match self.db.id(key)? {
+            Some(id) => Ok(id),
+            None => Err(self.unknown(key)),
+        }
+    }
+
+    /// The error about a key that nobody ever added. That is an answer, too.
+    #[cold]
+    fn unknown(&self, key: KeyRef<'_>) -> Error {
+        self.note(|reads| reads.miss(key));
+        Error::UnknownVertex { key: key.to_owned() }
     }
 
     /// The id of a vertex that exists for this transaction.
@@ -330,16 +355,10 @@ impl<'db> Transaction<'db> {
             return Ok(own.then_some(v));
         }
         let live = id.filter(|&v| self.db.engine.has_vertex(v, self.snapshot));
-        Ok(self.noted(key, live))
-    }
-
-    /// What was found for a key; that there is none is noted.
-    #[inline]
-    fn noted(&self, key: KeyRef<'_>, found: Option<VertexId>) -> Option<VertexId> {
-        if found.is_none() {
+        if live.is_none() {
             self.note(|reads| reads.miss(key));
         }
-        found
+        Ok(live)
     }
 
     fn list(&self, side: Side, v: VertexId) -> Vec<(VertexId, f64)> {
@@ -358,7 +377,7 @@ impl<'db> Transaction<'db> {
             return None;
         }
         let directed = if self.db.engine.is_directed() { Directed::Yes } else { Directed::No };
-        let mut overlay = self.overlay.borrow_mut();
+        let mut overlay = self.aside().overlay.borrow_mut();
         let overlay = overlay.get_or_insert_with(|| Overlay::new(directed));
         overlay.update(self.writes.operations());
         Some(ask(overlay))
@@ -370,32 +389,50 @@ impl<'db> Transaction<'db> {
         if self.is_empty() {
             return Ok(Version(self.snapshot));
         }
-        let reads = self.reads.get_mut().take().map(|reads| reads.into_list());
-        let committed = self.writes.fold(|| !self.db.engine.is_directed()).and_then(|folded| {
-            let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
-            self.db.admit(changes)?;
-            let version = match &reads {
-                None => self.db.engine.commit(changes, None, self.snapshot),
-                Some(reads) => self.commit_as_read(changes, reads),
-            }?;
-            Ok((version, folded))
-        });
-        match committed {
-            Ok((version, folded)) => {
-                self.committed = true;
-                let gone = folded.vertices.iter().filter(|change| !change.present);
-                self.db.retire_ids(gone.map(|change| change.vertex));
-                Ok(Version(version))
-            }
-            Err(refusal) => Err(refuse(self.db, refusal, reads.as_ref())),
+        if self.isolation == Isolation::Serializable
+            && let Some(reads) = self.take_reads()
+        {
+            return self.commit_as_read(&reads);
         }
+        self.commit_with(None).map_err(|refusal| refuse(self.db, refusal, None))
     }
 
-    /// Commits if what was read did not change. Out of the way of commits that read nothing.
+    /// What was read, if anything was.
     #[cold]
-    fn commit_as_read(&self, changes: Changes<'_>, reads: &ReadList) -> Result<u64, Refusal> {
-        let Self { db, snapshot, .. } = *self;
-        reads.with(&db.dictionary, |reads| db.engine.commit(changes, Some(reads), snapshot))
+    fn take_reads(&mut self) -> Option<ReadList> {
+        let reads = self.aside.get_mut()?.reads.get_mut().take();
+        reads.map(ReadSet::into_list)
+    }
+
+    /// Commits if what was read did not change.
+    #[cold]
+    fn commit_as_read(&mut self, reads: &ReadList) -> Result<Version, CommitError> {
+        let db = self.db;
+        let committed = reads.with(&db.dictionary, |reads| self.commit_with(Some(reads)));
+        committed.map_err(|refusal| refuse(db, refusal, Some(reads)))
+    }
+
+    /// Commits what the changes come to.
+    #[inline]
+    fn commit_with(&mut self, reads: Option<&Reads<'_>>) -> Result<Version, Refusal> {
+        let folded = self.writes.fold(|| !self.db.engine.is_directed())?;
+        let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
+        self.db.admit(changes)?;
+        let version = self.db.engine.commit(changes, reads, self.snapshot)?;
+        self.committed = true;
+        let gone = folded.vertices.iter().filter(|change| !change.present);
+        self.db.retire_ids(gone.map(|change| change.vertex));
+        Ok(Version(version))
+    }
+
+    /// Takes the reservations back; keys that are not added after all may go.
+    fn give_back(&self, added: &HashMap<VertexId, Key>) {
+        for key in added.values() {
+            self.db.dictionary.unreserve(key.as_ref());
+        }
+        if !self.committed {
+            self.db.retire_ids(added.keys().copied());
+        }
     }
 
     /// Drops the changes. The same as dropping the transaction, in words.
@@ -407,13 +444,8 @@ impl<'db> Transaction<'db> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         self.db.versions.leases.close(self.lease);
-        if !self.added.is_empty() {
-            for key in self.added.values() {
-                self.db.dictionary.unreserve(key.as_ref());
-            }
-            if !self.committed {
-                self.db.retire_ids(self.added.keys().copied());
-            }
+        if let Some(aside) = self.aside.get() {
+            self.give_back(&aside.added);
         }
     }
 }
