@@ -290,6 +290,23 @@ mod tests {
     }
 
     #[test]
+    fn the_table_of_keys_shrinks_with_what_is_released() {
+        let account = Account::default();
+        let dictionary = Dictionary::new(KeyKind::Number, 0, &account);
+        let empty = account.bytes();
+        for key in 0..10_000u64 {
+            dictionary.reserve(key.into()).expect("there is room");
+        }
+        let full = account.bytes() - empty;
+        for id in 0..10_000 {
+            dictionary.unreserve(u64::from(id).into());
+            dictionary.release(id);
+        }
+        let left = account.bytes() - empty;
+        assert!(left < full * 3 / 4, "{left} of {full} bytes are left");
+    }
+
+    #[test]
     fn a_dense_key_is_its_id() {
         let dictionary = Dictionary::new(KeyKind::Dense, 10, &Account::default());
         assert_eq!(dictionary.id(9u64.into()), Ok(Some(9)));
