@@ -47,11 +47,10 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["test"] => test::run(workspace, &[]),
         ["test", "--", filter @ ..] => test::run(workspace, filter),
         ["tidy"] => tidy::run(workspace),
-        ["verify", options @ ..] => {
-            let run = ["run", "--quiet", "--package", "evergraph-verify", "--"];
-            command::succeeds(&mut workspace.cargo([&run, options].concat()))
+        ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),
+        ["compare", args @ ..] => {
+            start(workspace, &["--release", "--package", "evergraph-bench-compare"], args)
         }
-        ["compare", args @ ..] => compare(workspace, args),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)
@@ -60,8 +59,7 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
     }
 }
 
-/// Builds the comparison, which is no part of the usual build, and runs it.
-fn compare(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
-    let run = ["run", "--quiet", "--release", "--package", "evergraph-bench-compare", "--"];
-    command::succeeds(&mut workspace.cargo([&run, args].concat()))
+/// Builds a program that is no part of the usual build, and runs it.
+fn start(workspace: &Workspace, program: &[&str], args: &[&str]) -> Outcome<bool> {
+    command::succeeds(&mut workspace.cargo([&["run", "--quiet"], program, &["--"], args].concat()))
 }

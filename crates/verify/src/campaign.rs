@@ -12,6 +12,7 @@ use crate::history::{History, Txn};
 use crate::level::Level;
 use crate::scenario::judge::Trial;
 use crate::scenario::{Layout, library};
+use crate::tally::Tally;
 use crate::{brute, seed};
 
 /// What was counted, and how long that took.
@@ -39,6 +40,20 @@ impl std::ops::AddAssign for Counts {
         self.conflicts += other.conflicts;
         self.skews += other.skews;
         self.checking += other.checking;
+    }
+}
+
+impl From<Tally> for Counts {
+    /// One run.
+    fn from(tally: Tally) -> Self {
+        Self {
+            runs: 1,
+            transactions: tally.committed + tally.conflicts,
+            interleavings: tally.interleavings,
+            conflicts: tally.conflicts,
+            skews: tally.skews,
+            checking: Duration::ZERO,
+        }
     }
 }
 
@@ -98,15 +113,7 @@ fn scenarios(seed: u64) -> Result<Counts, String> {
         for level in Level::ALL {
             for layout in Layout::ALL {
                 let interleavings_max = INTERLEAVINGS_MAX;
-                let tally = scenario.judge(Trial { level, layout, interleavings_max, seed })?;
-                counts += Counts {
-                    runs: 1,
-                    transactions: tally.committed + tally.conflicts,
-                    interleavings: tally.interleavings,
-                    conflicts: tally.conflicts,
-                    skews: tally.skews,
-                    ..Counts::default()
-                };
+                counts += scenario.judge(Trial { level, layout, interleavings_max, seed })?.into();
             }
         }
     }
@@ -125,13 +132,7 @@ pub fn acid_tests(seed: u64) -> Result<Counts, String> {
             let threads = [2, 4, 8, 16][rng.random_range(0..4)];
             let config = Config { level, threads, rounds: ROUNDS, is_tiny: rng.random(), seed };
             let tally = test(&config).map_err(|error| format!("{name}, {config:?}: {error}"))?;
-            counts += Counts {
-                runs: 1,
-                transactions: tally.committed + tally.conflicts,
-                conflicts: tally.conflicts,
-                skews: tally.skews,
-                ..Counts::default()
-            };
+            counts += tally.into();
         }
     }
     Ok(counts)

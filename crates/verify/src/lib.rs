@@ -17,3 +17,4 @@ pub mod level;
 pub mod lists;
 pub mod scenario;
 pub mod seed;
+pub mod tally;

@@ -1,9 +1,10 @@
 //! Every scenario, in every interleaving, at every level that the store offers.
 
 use evergraph_verify::level::Level;
-use evergraph_verify::scenario::judge::{Tally, Trial};
+use evergraph_verify::scenario::judge::Trial;
 use evergraph_verify::scenario::{Layout, library};
 use evergraph_verify::seed;
+use evergraph_verify::tally::Tally;
 
 /// A scenario with more interleavings than this is sampled.
 const INTERLEAVINGS_MAX: usize = 2_000;

@@ -1,6 +1,6 @@
 //! Engines: layouts that hold the edges.
 //!
-//! One for now: [`fat_tree`], the live layout. What it offers is what every engine must: apply a
+//! There is one, [`fat_tree`], the live layout. What it offers is what every engine must: apply a
 //! checked set of changes at one version, read at any leased version, give memory back.
 
 mod any;

@@ -28,6 +28,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::level::Level;
 use crate::lists::{Form, Length, ListError, Shape};
 use crate::seed;
+use crate::tally::Tally;
 
 /// How a test is run.
 #[derive(Clone, Copy, Debug)]
@@ -42,25 +43,6 @@ pub struct Config {
     pub is_tiny: bool,
     /// What the threads do.
     pub seed: u64,
-}
-
-/// What was counted in a test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Transactions that committed.
-    pub committed: u64,
-    /// Commits that were refused because of a conflict.
-    pub conflicts: u64,
-    /// Anomalies that the level allows.
-    pub skews: u64,
-}
-
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.committed += other.committed;
-        self.conflicts += other.conflicts;
-        self.skews += other.skews;
-    }
 }
 
 /// What is wrong.

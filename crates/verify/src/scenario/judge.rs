@@ -10,28 +10,7 @@ use super::program::Step;
 use super::schedule::schedules;
 use super::{Layout, Never, Outcome, Program, Scenario};
 use crate::level::Level;
-
-/// What was counted while a scenario ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Interleavings.
-    pub interleavings: u64,
-    /// Transactions that committed.
-    pub committed: u64,
-    /// Transactions that were refused because of another.
-    pub conflicts: u64,
-    /// Interleavings that equal no serial order.
-    pub skews: u64,
-}
-
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.interleavings += other.interleavings;
-        self.committed += other.committed;
-        self.conflicts += other.conflicts;
-        self.skews += other.skews;
-    }
-}
+use crate::tally::Tally;
 
 /// How a scenario is run.
 #[derive(Clone, Copy, Debug)]

@@ -130,7 +130,7 @@ impl<W: Weight> FatTree<W> {
         }
         if idle {
             self.lay_out((side, stretch), limit, limit + 1);
-        } else if elsewhere * HELD_SHARE >= written * (HELD_SHARE - 1) {
+        } else if leaf.is_some() && elsewhere * HELD_SHARE >= written * (HELD_SHARE - 1) {
             directory.leaves.withdraw(stretch);
         }
         idle
