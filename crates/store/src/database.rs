@@ -1,5 +1,6 @@
 //! The database: what a program opens, and what all its parts share.
 
+use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -8,11 +9,15 @@ use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
 pub(crate) use crate::engine::Engine;
 
 use crate::dictionary::{Dictionary, NoId};
-use crate::engine::fat_tree::{Changes, Effect, Idle, Refusal};
+use crate::durable::{Durable, Keeper, Opening};
+use crate::engine::fat_tree::{Changes, Effect, Idle, Load, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
-use crate::options::{Isolation, Options, Service, Weights, kind_in_words};
-use crate::service::ServiceThread;
+use crate::io::{Lock, RealDisk};
+use crate::log::Stopped;
+use crate::log::record::Sink;
+use crate::log::state::State;
+use crate::options::{Isolation, Options, Weights, kind_in_words};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
@@ -34,8 +39,8 @@ use crate::{Error, Result, Transaction, Version};
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
-    /// Stops the service thread with the last clone.
-    _service: Option<Arc<ServiceThread>>,
+    /// Ends the threads and closes the files with the last clone.
+    keeper: Arc<Keeper>,
 }
 
 /// What the parts of a database share.
@@ -44,8 +49,10 @@ pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) dictionary: Dictionary,
     pub(crate) options: Options,
-    /// Ids of vertices that were removed, or never came to be.
-    retired: Mutex<Vec<VertexId>>,
+    /// What there is on the disk, unless the database lives in memory only.
+    pub(crate) durable: Option<Durable>,
+    /// Ids of vertices that were removed, or never came to be, and since which version.
+    retired: Mutex<Vec<(VertexId, u64)>>,
     /// The leases of snapshots, for those who want to end them.
     snapshots: Mutex<Vec<Weak<Lease>>>,
     /// What was visible when the service last looked.
@@ -111,29 +118,49 @@ impl Database {
         Self::options().in_memory()
     }
 
+    /// Opens the database in a folder, whatever it is; or makes one there as [`Database::in_memory`]
+    /// does, see [`Database::options`] for others. What `commit` has acknowledged is there again.
+    ///
+    /// ```
+    /// use evergraph_store::Database;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("bank.evg");
+    /// let db = Database::open(&path)?;
+    /// db.transaction(0, |tx| tx.add_vertex(1u64))?;
+    /// drop(db);
+    /// assert!(Database::open(&path)?.snapshot()?.has_vertex(1u64)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Opening::new(Self::options(), Arc::new(RealDisk), path.as_ref()).open()
+    }
+
     /// How the database is to be made.
     pub fn options() -> Options {
         Options::default()
     }
 
     pub(crate) fn with_options(options: Options) -> Self {
-        let versions = Arc::new(Versions::new(0));
-        let inner = Arc::new(Inner {
-            engine: Engine::new(&versions, &options),
-            dictionary: Dictionary::new(options.keys, options.dense, &versions.account),
-            versions,
-            options,
-            retired: Mutex::new(Vec::new()),
-            snapshots: Mutex::new(Vec::new()),
-            looked_at: AtomicU64::new(0),
-            write_conflicts: AtomicU64::new(0),
-            read_conflicts: AtomicU64::new(0),
-        });
-        let service = match inner.options.service {
-            Service::Thread => Some(Arc::new(ServiceThread::start(Arc::clone(&inner)))),
-            Service::Manual => None,
-        };
-        Self { inner, _service: service }
+        let inner = Arc::new(Inner::new(options, Versions::new(0), None));
+        Self::kept(inner, None)
+    }
+
+    /// The graph that was found in a folder.
+    pub(crate) fn in_folder(
+        options: Options,
+        durable: Durable,
+        state: &State,
+        lock: Box<dyn Lock>,
+    ) -> Self {
+        let versions = Versions::logged(state.version, durable.log.clone());
+        let inner = Inner::new(options, versions, Some(durable));
+        inner.load(state);
+        Self::kept(Arc::new(inner), Some(lock))
+    }
+
+    fn kept(inner: Arc<Inner>, lock: Option<Box<dyn Lock>>) -> Self {
+        let keeper = Arc::new(Keeper::new(Arc::clone(&inner), lock));
+        Self { inner, keeper }
     }
 
     /// Begins a transaction on the newest version, isolated as [`Options::isolation`] says.
@@ -192,11 +219,7 @@ impl Database {
 
     /// Opens a snapshot of the newest version.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let versions = &self.inner.versions;
-        let opened = versions.leases.open(&versions.clock, LeaseKind::Snapshot);
-        let (slot, version) = opened.map_err(|_| Inner::no_free_lease())?;
-        let lease = Lease::new(Arc::clone(versions), slot, version);
-        Ok(Snapshot::new(Arc::clone(&self.inner), self.inner.listed(lease)))
+        self.inner.snapshot()
     }
 
     /// Ends every snapshot that has been open for longer than `age`, to a tenth of a second:
@@ -250,6 +273,40 @@ impl Database {
         }
     }
 
+    /// Has everything that was committed before the call lie on the disk for certain, whatever
+    /// [`crate::Durability`] says; under [`crate::Durability::None`] by a checkpoint. A database in
+    /// memory has nothing to do.
+    pub fn sync(&self) -> Result<()> {
+        match &self.inner.durable {
+            Some(durable) if durable.log.is_some() => durable.sync(self.version().0),
+            Some(durable) if durable.is_read_only() => Ok(()),
+            Some(_) => self.checkpoint().map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the graph to a file, so that the log before it is needed no more; the version of that
+    /// file. Writers and readers go on. A thread of the database does it by itself from time to
+    /// time.
+    pub fn checkpoint(&self) -> Result<Version> {
+        self.inner.checkpoint()
+    }
+
+    /// Closes the database and tells whether all that was committed lies on the disk; dropping the
+    /// last handle does the same without telling. With other handles left, they stay open, and
+    /// this is [`Database::sync`].
+    pub fn close(self) -> Result<()> {
+        let Self { inner, keeper } = self;
+        drop(inner);
+        match Arc::try_unwrap(keeper) {
+            Ok(mut keeper) => keeper.close(),
+            Err(keeper) => {
+                let inner = Arc::clone(&keeper.inner);
+                Self { inner, keeper }.sync()
+            }
+        }
+    }
+
     /// Does what the service thread does, once, now: settles the groups that were not changed
     /// since the last call, drops versions that nobody reads, and gives ids of vertices that are
     /// gone back. True if there was something to do and it may pay to call again.
@@ -278,6 +335,41 @@ impl Round {
 }
 
 impl Inner {
+    /// A database without a vertex, but for those that dense keys have from the start.
+    fn new(options: Options, versions: Versions, durable: Option<Durable>) -> Self {
+        let versions = Arc::new(versions);
+        Self {
+            engine: Engine::new(&versions, &options),
+            dictionary: Dictionary::new(options.keys, options.dense, &versions.account),
+            versions,
+            options,
+            durable,
+            retired: Mutex::new(Vec::new()),
+            snapshots: Mutex::new(Vec::new()),
+            looked_at: AtomicU64::new(0),
+            write_conflicts: AtomicU64::new(0),
+            read_conflicts: AtomicU64::new(0),
+        }
+    }
+
+    /// Fills a new database.
+    fn load(&self, state: &State) {
+        let State { vertices, edges, version, .. } = state;
+        self.dictionary.load(vertices.bound, &vertices.keys, |id| vertices.contains(id));
+        self.engine.load(Load { live: &vertices.live, edges, version: *version });
+        let gone = (0..vertices.bound).filter(|&id| !vertices.contains(id));
+        self.retire_ids(gone.filter(|&id| self.dictionary.key(id).is_some()), *version);
+    }
+
+    /// Opens a snapshot of the newest version.
+    pub(crate) fn snapshot(self: &Arc<Self>) -> Result<Snapshot> {
+        let versions = &self.versions;
+        let opened = versions.leases.open(&versions.clock, LeaseKind::Snapshot);
+        let (slot, version) = opened.map_err(|_| Self::no_free_lease())?;
+        let lease = Lease::new(Arc::clone(versions), slot, version);
+        Ok(Snapshot::new(Arc::clone(self), self.listed(lease)))
+    }
+
     pub(crate) fn no_free_lease() -> Error {
         Error::TooManySnapshots { max: LEASES_MAX }
     }
@@ -316,6 +408,38 @@ impl Inner {
         let added = (edges + vertices) * (CHANGE_BYTES + 4 * self.options.weights.bytes());
         let excess = self.excess(added as u64).filter(|_| added > 0);
         excess.map_or(Ok(()), |(limit, used)| Err(Refusal::MemoryLimit { limit, used }))
+    }
+
+    /// Writes changes down, if the database does that, and makes sure of space for them.
+    #[inline]
+    pub(crate) fn record(
+        &self,
+        changes: Changes<'_>,
+        record: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        self.durable.as_ref().map_or(Ok(()), |durable| durable.record(self, changes, record))
+    }
+
+    /// Why a commit could not be logged, in the user's words.
+    pub(crate) fn log_stopped(&self, stopped: Stopped) -> CommitError {
+        let durable = self.durable.as_ref().expect("only what has a log is stopped by it");
+        CommitError { operation: None, error: durable.stopped(stopped) }
+    }
+
+    /// Writes a checkpoint of now.
+    pub(crate) fn checkpoint(self: &Arc<Self>) -> Result<Version> {
+        let durable = self.durable.as_ref().ok_or(Error::NotDurable)?;
+        durable.checkpoint(&self.snapshot()?)
+    }
+
+    /// Has everything lie on the disk, and says so there. Nothing is committed any more.
+    pub(crate) fn close_files(self: &Arc<Self>) -> Result<()> {
+        match &self.durable {
+            None => Ok(()),
+            Some(durable) if durable.is_read_only() => Ok(()),
+            Some(Durable { log: Some(log), .. }) => log.close(),
+            Some(_) => self.checkpoint().map(drop),
+        }
     }
 
     /// Counts a refused commit if it was a conflict.
@@ -374,11 +498,11 @@ impl Inner {
     }
 
     /// Has ids given up once nobody can see their vertices.
-    pub(crate) fn retire_ids(&self, ids: impl Iterator<Item = VertexId>) {
+    pub(crate) fn retire_ids(&self, ids: impl Iterator<Item = VertexId>, since: u64) {
         if self.dictionary.recycles() {
             let mut ids = ids.peekable();
             if ids.peek().is_some() {
-                self.retired.lock().extend(ids);
+                self.retired.lock().extend(ids.map(|id| (id, since)));
             }
         }
     }
@@ -443,9 +567,11 @@ impl Inner {
         let visible = self.versions.clock.visible();
         let leases = self.versions.leases.list();
         let versions: Vec<u64> = leases.into_iter().map(|(_, lease)| lease.version).collect();
-        retired.retain(|&id| {
+        // The log tells about them by their ids (D2 of `durable.rs`).
+        let told = self.durable.as_ref().map_or(u64::MAX, Durable::oldest);
+        retired.retain(|&(id, since)| {
             let release = || self.dictionary.release(id);
-            !self.engine.if_gone(id, (visible, &versions), release)
+            since >= told || !self.engine.if_gone(id, (visible, &versions), release)
         });
         self.retired.lock().append(&mut retired);
     }

@@ -103,6 +103,29 @@ impl Dictionary {
         }
     }
 
+    /// Gives keys the ids they had, and takes all other ids below `bound` as free. Where two ids have
+    /// the same key, `is_live` says whose it is. The dictionary is new.
+    pub(crate) fn load(
+        &self,
+        bound: u32,
+        keys: &[Option<Key>],
+        is_live: impl Fn(VertexId) -> bool,
+    ) {
+        self.bound.fetch_max(bound, Ordering::AcqRel);
+        let ids = || (0..bound).map(|id| (id, keys.get(id as usize).and_then(Option::as_ref)));
+        for live in [true, false] {
+            for (id, key) in ids().filter(|&(id, _)| is_live(id) == live) {
+                match (&self.names, key) {
+                    (Names::Number(table), Some(Key::Number(number))) => table.place(number, id),
+                    (Names::Text(table), Some(Key::Text(text))) => table.place(text, id),
+                    (Names::Number(table), _) => table.give_back(id),
+                    (Names::Text(table), _) => table.give_back(id),
+                    (Names::Dense, _) => {}
+                }
+            }
+        }
+    }
+
     /// Takes one reservation of a key back.
     pub(crate) fn unreserve(&self, key: KeyRef<'_>) {
         match (&self.names, key) {
@@ -222,7 +245,22 @@ impl<K: Name> Table<K> {
         }
         let freed = self.free.lock().pop();
         let id = freed.or_else(new_id).ok_or(NoId::Full)?;
-        let key = own();
+        self.enter(&mut ids, own(), Entry { id, reserved: 1 });
+        Ok(id)
+    }
+
+    /// Gives a key an id, unless it has one: then the id is free.
+    fn place(&self, key: &K, id: VertexId) {
+        let mut ids = self.shard(key).write();
+        if ids.contains_key(key) {
+            drop(ids);
+            return self.give_back(id);
+        }
+        self.enter(&mut ids, key.clone(), Entry { id, reserved: 0 });
+    }
+
+    fn enter(&self, ids: &mut HashMap<K, Entry>, key: K, entry: Entry) {
+        let id = entry.id;
         let (shard, at) = (id as usize % SHARDS, id as usize / SHARDS);
         let mut keys = self.keys[shard].write();
         let before = ids.allocation_size() + vec_bytes(&keys);
@@ -231,9 +269,8 @@ impl<K: Name> Table<K> {
         }
         let texts = 2 * key.heap_bytes();
         keys[at] = Some(key.clone());
-        ids.insert(key, Entry { id, reserved: 1 });
+        ids.insert(key, entry);
         self.account.add(ids.allocation_size() + vec_bytes(&keys) - before + texts);
-        Ok(id)
     }
 
     fn unreserve<Q: Equivalent<K> + Hash + ?Sized>(&self, key: &Q) {

@@ -1,5 +1,7 @@
 //! What can go wrong, in the user's words.
 
+use std::path::PathBuf;
+
 use evergraph_graph::{Key, MAX_VERTICES};
 
 use crate::Version;
@@ -105,6 +107,98 @@ pub enum Error {
         /// How many it holds.
         used: u64,
     },
+    /// There is no database in the folder.
+    #[error("there is no database in {}; load one with `Database::open`, which makes it", path.display())]
+    NotFound {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Somebody else has the database open.
+    #[error("{} is open in {}; close it there first", path.display(), in_process(*process))]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// The process that has it open, if it said so.
+        process: Option<u32>,
+    },
+    /// The database that is there was made with other options.
+    #[error("{} was made with other {what}; open it with the same, or with `Database::open`", path.display())]
+    OtherSchema {
+        /// The folder.
+        path: PathBuf,
+        /// Which options differ.
+        what: &'static str,
+    },
+    /// The database was opened to be read only.
+    #[error("the database was opened to be read only")]
+    ReadOnly,
+    /// The database lives in memory, and there is no file to ask.
+    #[error("the database lives in memory only; open one in a folder with `Database::open`")]
+    NotDurable,
+    /// A file does not hold what it must. Nothing was changed.
+    #[error("{} is damaged at byte {offset}: {reason}; `evergraph salvage` saves what is good", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        offset: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is no space left on the disk. Commits are refused until there is; readers go on.
+    #[error("there is no space left for {}; make room and commit again", path.display())]
+    DiskFull {
+        /// The file that was to be written.
+        path: PathBuf,
+    },
+    /// A call to the disk failed.
+    #[error("could not {action} {}: {reason}", path.display())]
+    Disk {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The log could not be written. Nothing is committed any more until the database is opened again.
+    #[error("the log can not be written any more ({reason}); open the database again")]
+    LogFailed {
+        /// What went wrong first.
+        reason: String,
+    },
+    /// The log failed while the commit waited for it: whether it happened shows when the database is
+    /// opened again.
+    #[error("the log failed ({reason}); whether this commit is there shows when the database is opened again")]
+    OutcomeUnknown {
+        /// What went wrong.
+        reason: String,
+    },
+    /// A transaction takes more bytes than the log holds for one.
+    #[error("the transaction takes {bytes} bytes in the log, at most {max} are possible; commit in smaller steps")]
+    RecordTooLong {
+        /// How many it takes.
+        bytes: usize,
+        /// How many it may take.
+        max: usize,
+    },
+    /// The files do not tell about that version any more.
+    #[error("the oldest version that is kept is {oldest}; keep more with `Options::keep`")]
+    PositionTooOld {
+        /// The oldest that can be asked for.
+        oldest: Version,
+    },
+    /// There is no such version yet.
+    #[error("the newest version is {newest}")]
+    NotYet {
+        /// The newest that can be asked for.
+        newest: Version,
+    },
+}
+
+/// The process that has a database open, in words.
+fn in_process(process: Option<u32>) -> String {
+    process.map_or_else(|| "another process".into(), |id| format!("process {id}"))
 }
 
 impl Error {

@@ -13,13 +13,18 @@
 
 #![deny(unsafe_code)]
 
+pub mod io;
 pub mod options;
 mod version;
 
 mod account;
+mod checkpoint;
 mod database;
 mod dictionary;
+mod durable;
 mod error;
+mod folder;
+mod log;
 mod service;
 
 mod txn;
@@ -40,7 +45,9 @@ mod models;
 pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
-pub use options::{Directed, Isolation, Options, Result, SelfLoops, Service, Tuning, Weights};
+pub use options::{
+    Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning, Weights,
+};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};

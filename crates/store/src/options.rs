@@ -1,11 +1,16 @@
 //! How a database is made.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use evergraph_graph::KeyKind;
 
 pub use crate::engine::fat_tree::{Directed, Tuning};
+use crate::folder::Schema;
+use crate::io::{Disk, RealDisk};
 use crate::txn::OPERATIONS_MAX;
+use crate::durable::Opening;
 use crate::{Database, Error};
 
 /// What edges carry.
@@ -65,7 +70,69 @@ pub enum Isolation {
     Serializable,
 }
 
-/// How a database is made: `Database::options()`, a few settings, `in_memory()`.
+/// When a commit is on the disk; for databases in a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Before `commit` returns, and before anybody sees it: it survives the end of the process, of the
+    /// system and of the power. Commits that wait at the same time share one wait.
+    #[default]
+    Sync,
+    /// So long after `commit` returned, at most, and the time that the disk takes.
+    Group(Duration),
+    /// When the system sees fit; but it is handed to the system within some milliseconds, and then
+    /// survives the end of the process.
+    Os,
+    /// With the next checkpoint, which closing the database makes. Nothing is logged.
+    None,
+}
+
+/// How far back the past can be asked for, [`Options::keep`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// No further than recovery needs.
+    #[default]
+    Nothing,
+    /// So many versions.
+    Versions(u64),
+    /// So long.
+    Time(Duration),
+    /// As far as so many bytes of the log go.
+    Bytes(u64),
+    /// To the beginning.
+    Everything,
+}
+
+/// The sizes of the log: how much is written at once, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSizes {
+    /// A file of the log is followed by the next one when it is so long.
+    pub segment: u64,
+    /// Commits wait for the disk when so many bytes are buffered.
+    pub buffer: u64,
+    /// Transactions that take more bytes make sure of their space one by one.
+    pub record: usize,
+    /// A file grows by so many bytes at least.
+    pub growth: u64,
+    /// A checkpoint is made when so many bytes were logged since the last one, and as many as that
+    /// one took.
+    pub checkpoint: u64,
+}
+
+impl Default for LogSizes {
+    fn default() -> Self {
+        let (segment, buffer, record, growth) = (64 << 20, 1 << 20, 1 << 16, 1 << 20);
+        Self { segment, buffer, record, growth, checkpoint: 256 << 20 }
+    }
+}
+
+impl LogSizes {
+    /// Bytes that a file has behind its last batch, so that whatever is let in finds its space.
+    pub(crate) fn headroom(&self) -> u64 {
+        self.buffer + 16 * self.record as u64
+    }
+}
+
+/// How a database is made: `Database::options()`, a few settings, `in_memory()` or `open(path)`.
 ///
 /// ```
 /// # use evergraph_store::{Database, Weights};
@@ -86,6 +153,9 @@ pub struct Options {
     pub(crate) max_transaction: usize,
     pub(crate) max_snapshots: usize,
     pub(crate) max_snapshot_age: Option<Duration>,
+    pub(crate) durability: Durability,
+    pub(crate) keep: Keep,
+    pub(crate) log_sizes: LogSizes,
 }
 
 impl Default for Options {
@@ -104,6 +174,9 @@ impl Default for Options {
             max_transaction: OPERATIONS_MAX,
             max_snapshots: usize::MAX,
             max_snapshot_age: None,
+            durability: Durability::default(),
+            keep: Keep::default(),
+            log_sizes: LogSizes::default(),
         }
     }
 }
@@ -206,9 +279,64 @@ impl Options {
         Self { max_snapshot_age: Some(age), ..self }
     }
 
+    /// When a commit is on the disk.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// How far back [`Database::snapshot_at`] and [`Database::changes`] reach.
+    #[must_use]
+    pub fn keep(self, keep: Keep) -> Self {
+        Self { keep, ..self }
+    }
+
+    /// The sizes of the log.
+    #[must_use]
+    pub fn log_sizes(self, log_sizes: LogSizes) -> Self {
+        Self { log_sizes, ..self }
+    }
+
     /// Makes an empty database in memory.
     pub fn in_memory(self) -> Database {
         Database::with_options(self)
+    }
+
+    /// Opens the database in a folder, or makes one there. One that is there must have been made with
+    /// the same direction, weights, keys and self loops, else [`Error::OtherSchema`].
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Database> {
+        self.open_on(Arc::new(RealDisk), path)
+    }
+
+    /// As [`Options::open`], on another disk than that of the machine.
+    pub fn open_on(self, disk: Arc<dyn Disk>, path: impl AsRef<Path>) -> Result<Database> {
+        Opening::new(self, disk, path.as_ref()).same_schema().open()
+    }
+
+    /// Opens the database in a folder to read it; [`Error::NotFound`] if there is none. Others may
+    /// read it at the same time, nobody may write it. What it is is said by the folder, not by
+    /// these options.
+    pub fn open_read_only(self, path: impl AsRef<Path>) -> Result<Database> {
+        self.open_read_only_on(Arc::new(RealDisk), path)
+    }
+
+    /// As [`Options::open_read_only`], on another disk than that of the machine.
+    pub fn open_read_only_on(
+        self,
+        disk: Arc<dyn Disk>,
+        path: impl AsRef<Path>,
+    ) -> Result<Database> {
+        Opening::new(self, disk, path.as_ref()).read_only().open()
+    }
+
+    pub(crate) fn schema(&self) -> Schema {
+        let Self { directed, weights, keys, self_loops, dense, .. } = *self;
+        Schema { directed, weights, keys, self_loops, dense }
+    }
+
+    pub(crate) fn with_schema(self, schema: Schema) -> Self {
+        let Schema { directed, weights, keys, self_loops, dense } = schema;
+        Self { directed, weights, keys, self_loops, dense, ..self }
     }
 }
 

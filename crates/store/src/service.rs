@@ -1,7 +1,8 @@
-//! The service thread: does the work that nobody waits for, and ends with the database.
+//! Threads in the background, and the one that does the work nobody waits for; they end with the
+//! database.
 //!
 //! # Protocol
-//!   The thread waits on a condition with a time limit; [`ServiceThread::drop`] raises `stop`
+//!   A thread waits on a condition with a time limit; dropping its [`Background`] raises `stop`
 //!   under the lock, wakes it and joins it. It looks at `stop` between pieces of work, so closing
 //!   a database waits for one piece at most.
 //!   Rounds come more slowly while writers keep changing what is queued: looking at groups that
@@ -21,50 +22,62 @@ const PERIOD_MAX: Duration = TICK;
 /// A round that gets less than one in so many groups done is followed by a longer wait.
 const WORTHWHILE: usize = 8;
 
-/// The service thread of a database.
-pub(crate) struct ServiceThread {
-    shared: Arc<Shared>,
+/// A thread that works in the background until it is dropped.
+pub(crate) struct Background {
+    rest: Arc<Rest>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+/// Where a thread in the background rests, and hears that it is to end.
+pub(crate) struct Rest {
     /// Raised once, by the drop of the handle.
     stop: AtomicBool,
     lock: Mutex<()>,
     wake: Condvar,
 }
 
-impl ServiceThread {
-    /// Starts the thread of a database.
-    pub(crate) fn start(inner: Arc<Inner>) -> Self {
-        let shared = Arc::new(Shared {
-            stop: AtomicBool::new(false),
-            lock: Mutex::new(()),
-            wake: Condvar::new(),
-        });
-        let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new()
-            .name("evergraph-service".into())
-            .spawn(move || serve(&inner, &of_thread))
-            .expect("a process that opens a database may start a thread");
-        Self { shared, thread: Some(thread) }
+impl Rest {
+    /// Whether the thread is to end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// Rests for so long, or until the thread is to end: then true.
+    pub(crate) fn pause(&self, period: Duration) -> bool {
+        let mut guard = self.lock.lock();
+        if !self.is_over() {
+            self.wake.wait_for(&mut guard, period);
+        }
+        self.is_over()
     }
 }
 
-fn serve(inner: &Inner, shared: &Shared) {
+impl Background {
+    /// Starts a thread that works until its rest is over.
+    pub(crate) fn start(name: &str, work: impl FnOnce(&Rest) + Send + 'static) -> Self {
+        let rest = Rest {
+            stop: AtomicBool::new(false),
+            lock: Mutex::new(()),
+            wake: Condvar::new(),
+        };
+        let rest = Arc::new(rest);
+        let of_thread = Arc::clone(&rest);
+        let thread = std::thread::Builder::new()
+            .name(name.into())
+            .spawn(move || work(&of_thread))
+            .expect("a process that opens a database may start a thread");
+        Self { rest, thread: Some(thread) }
+    }
+}
+
+/// What the service thread does.
+pub(crate) fn serve(inner: &Inner, rest: &Rest) {
     let start = Instant::now();
     let mut period = PERIOD_MAX;
-    let stopped = || shared.stop.load(Ordering::Acquire);
-    loop {
-        let mut guard = shared.lock.lock();
-        if stopped() {
-            return;
-        }
-        shared.wake.wait_for(&mut guard, period);
-        drop(guard);
+    while !rest.pause(period) {
         let ticks = start.elapsed().as_millis() / TICK.as_millis();
         inner.versions.leases.set_now(ticks as u64);
-        let round = inner.service_round(|| !stopped());
+        let round = inner.service_round(|| !rest.is_over());
         period = next_period(period, round);
     }
 }
@@ -77,12 +90,12 @@ fn next_period(period: Duration, round: Round) -> Duration {
     }
 }
 
-impl Drop for ServiceThread {
+impl Drop for Background {
     fn drop(&mut self) {
         {
-            let _guard = self.shared.lock.lock();
-            self.shared.stop.store(true, Ordering::Release);
-            self.shared.wake.notify_all();
+            let _guard = self.rest.lock.lock();
+            self.rest.stop.store(true, Ordering::Release);
+            self.rest.wake.notify_all();
         }
         if let Some(thread) = self.thread.take() {
             // A panic there was printed by the thread; the database itself is unharmed.

@@ -82,6 +82,11 @@ mod model {
         }
     }
 
+    /// Waits for a notice; the lock is free meanwhile.
+    pub(crate) fn wait<'a, T>(notice: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        notice.0.wait(guard).expect("no model panics while it holds a lock")
+    }
+
     #[derive(Debug)]
     pub(crate) struct Condvar(loom::sync::Condvar);
 
@@ -102,6 +107,17 @@ mod model {
         }
     }
 }
+
+/// Waits for a notice; the lock is free meanwhile.
+#[cfg(not(loom))]
+pub(crate) fn wait<'a, T>(notice: &Condvar, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    notice.wait(&mut guard);
+    guard
+}
+
+/// Waits for a notice; the lock is free meanwhile.
+#[cfg(loom)]
+pub(crate) use model::wait;
 
 /// A counter that no protocol depends on: models need not try its interleavings.
 pub(crate) type Tally = std::sync::atomic::AtomicU64;

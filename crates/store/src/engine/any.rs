@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use evergraph_graph::VertexId;
 
-use super::fat_tree::{Changes, FatTree, Idle, ListAt, Reads, Refusal, Side};
+use super::fat_tree::{Changes, FatTree, Idle, ListAt, Load, Reads, Refusal, Side};
 use crate::epoch::Versions;
 use crate::options::{Options, Weights};
 
@@ -52,6 +52,11 @@ impl Engine {
         snapshot: u64,
     ) -> Result<u64, Refusal> {
         with_tree!(self, |tree| tree.commit(changes, reads, snapshot))
+    }
+
+    /// See [`FatTree::load`].
+    pub(crate) fn load(&self, graph: Load<'_>) {
+        with_tree!(self, |tree| tree.load(graph));
     }
 
     /// Frees memory that no leaf took lately.

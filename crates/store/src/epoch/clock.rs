@@ -73,6 +73,20 @@ impl Clock {
         Ticket { clock: self, version }
     }
 
+    /// Takes the next version, unless as many are in flight as may be. The caller holds a lock that
+    /// every taker of this clock holds.
+    #[inline]
+    pub(crate) fn try_take(&self) -> Option<Ticket<'_>> {
+        self.has_room().then(|| self.take())
+    }
+
+    /// Whether a version could be taken now.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        // Relaxed: the lock of the takers orders what they take.
+        self.taken.load(Ordering::Relaxed) < self.visible() + self.ring.len() as u64
+    }
+
     /// The ring cell of `version`.
     #[inline]
     fn cell(&self, version: u64) -> &AtomicU64 {
@@ -109,6 +123,12 @@ impl Ticket<'_> {
     #[inline]
     pub(crate) fn complete(self) {
         drop(self);
+    }
+
+    /// Leaves the version incomplete for ever: neither it nor any later one becomes visible. For
+    /// a commit that may not have reached the disk; nobody takes a version after it.
+    pub(crate) fn abandon(self) {
+        std::mem::forget(self);
     }
 }
 

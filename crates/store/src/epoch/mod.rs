@@ -5,10 +5,13 @@
 mod clock;
 mod lease;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, Ticket};
 pub(crate) use lease::{LEASES_MAX, LeaseInfo, LeaseKind, LeaseSlot, Leases, NoFreeLease};
 
+use std::sync::Arc;
+
 use crate::account::Account;
+use crate::log::{Log, Stopped};
 use crate::raw::{Pins, Retention};
 
 /// The clock, the leases and the pins of one database, and what its versions take.
@@ -17,17 +20,47 @@ pub(crate) struct Versions {
     pub(crate) leases: Leases,
     pub(crate) pins: Pins,
     pub(crate) account: Account,
+    /// Where commits are written down, unless the database lives in memory only.
+    pub(crate) log: Option<Arc<Log>>,
 }
 
 impl Versions {
     /// A database at version `start` that nobody reads.
     pub(crate) fn new(start: u64) -> Self {
+        Self::logged(start, None)
+    }
+
+    /// A database whose commits are written down.
+    pub(crate) fn logged(start: u64, log: Option<Arc<Log>>) -> Self {
         Self {
             clock: Clock::new(start),
             leases: Leases::new(),
             pins: Pins::new(),
             account: Account::default(),
+            log,
         }
+    }
+
+    /// Takes the version of a commit whose record is `record`. From here on nothing may refuse it.
+    #[inline]
+    pub(crate) fn take(&self, record: &[u8]) -> Result<Ticket<'_>, Stopped> {
+        match &self.log {
+            None => Ok(self.clock.take()),
+            Some(log) => log.append(&self.clock, record),
+        }
+    }
+
+    /// Makes a version visible whose changes are in place, once it is as durable as it must be.
+    #[inline]
+    pub(crate) fn finish(&self, ticket: Ticket<'_>) -> Result<(), Stopped> {
+        if let Some(log) = &self.log
+            && let Err(stopped) = log.wait(ticket.version())
+        {
+            ticket.abandon();
+            return Err(stopped);
+        }
+        ticket.complete();
+        Ok(())
     }
 }
 

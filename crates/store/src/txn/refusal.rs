@@ -48,6 +48,7 @@ pub(super) fn refuse(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> 
             };
             return CommitError { operation: None, error: Error::Conflict { subject } };
         }
+        Refusal::Log(stopped) => return db.log_stopped(stopped),
         Refusal::MemoryLimit { limit, used } => {
             return CommitError { operation: None, error: Error::MemoryLimit { limit, used } };
         }

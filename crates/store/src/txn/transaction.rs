@@ -13,6 +13,7 @@ use crate::database::Inner;
 use crate::engine::fat_tree::{Changes, Directed, Read, Reads, Refusal, Side};
 use crate::epoch::LeaseSlot;
 use crate::error::{CommitError, Error};
+use crate::log::record::Record;
 use crate::options::{Isolation, SelfLoops};
 use crate::{Result, Version};
 
@@ -416,12 +417,15 @@ impl<'db> Transaction<'db> {
     #[inline]
     fn commit_with(&mut self, reads: Option<&Reads<'_>>) -> Result<Version, Refusal> {
         let folded = self.writes.fold(|| !self.db.engine.is_directed())?;
-        let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
+        let mut record = Record::new();
+        let mut changes = Changes { vertices: &folded.vertices, edges: &folded.edges, record: &[] };
         self.db.admit(changes)?;
+        self.db.record(changes, &mut record).map_err(Refusal::Log)?;
+        changes.record = &record;
         let version = self.db.engine.commit(changes, reads, self.snapshot)?;
         self.committed = true;
         let gone = folded.vertices.iter().filter(|change| !change.present);
-        self.db.retire_ids(gone.map(|change| change.vertex));
+        self.db.retire_ids(gone.map(|change| change.vertex), version);
         Ok(Version(version))
     }
 
@@ -431,7 +435,7 @@ impl<'db> Transaction<'db> {
             self.db.dictionary.unreserve(key.as_ref());
         }
         if !self.committed {
-            self.db.retire_ids(added.keys().copied());
+            self.db.retire_ids(added.keys().copied(), 0);
         }
     }
 

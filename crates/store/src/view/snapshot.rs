@@ -133,6 +133,11 @@ impl Snapshot {
         Ok(if live { self.inner.dictionary.key(id) } else { None })
     }
 
+    /// The key of a dense id, also of one whose vertex is gone.
+    pub(crate) fn given_key(&self, id: VertexId) -> Option<Key> {
+        self.inner.dictionary.key(id)
+    }
+
     /// The key of every dense id, none where there is no vertex. As long as the ids of the view.
     pub fn keys(&self) -> Result<Vec<Option<Key>>> {
         self.reading(|version| {

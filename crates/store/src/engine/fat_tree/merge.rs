@@ -124,6 +124,21 @@ impl<W: Weight> FatTree<W> {
         }
     }
 
+    /// Puts the runs of a group that has none in place.
+    pub(super) fn install_loaded(
+        &self,
+        address: Address,
+        locked: &mut Locked<'_, Base<W>>,
+        mut folded: Folded<W>,
+        mut goal: Goal<'_, W>,
+    ) {
+        let mut hubs = Hubs::new();
+        self.extract_hubs(address, &mut hubs, &mut folded, &mut goal);
+        let version = folded.version;
+        let base = self.base_of(folded, hubs, goal);
+        locked.install((version, version), base, &*self.versions, &self.versions.pins);
+    }
+
     fn base_of(&self, folded: Folded<W>, hubs: Hubs<W>, mut goal: Goal<'_, W>) -> Base<W> {
         let (ids, weights) = goal.shelf.place(folded.ids, folded.weights);
         let runs = Runs {

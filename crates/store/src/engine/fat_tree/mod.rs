@@ -18,6 +18,7 @@
 //! - `merge.rs`: deltas become runs, hubs leave and join their group.
 //! - `layout.rs`: the runs of many groups are put into one leaf (`leaf.rs`), a small static CSR;
 //!   `leaf_table.rs`: those that a reader uses.
+//! - `load.rs`: a whole graph into an empty layout.
 //! - `read.rs`: one vertex or edge at one version; `pieces.rs`: a list with rows pending.
 //! - `view.rs`: a whole graph at one version, as algorithms read it.
 //! - `service.rs`: settles what writers left pending, drops old versions.
@@ -31,6 +32,7 @@ mod hub;
 mod layout;
 mod leaf;
 mod leaf_table;
+mod load;
 mod merge;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
@@ -43,6 +45,7 @@ mod vertex_set;
 mod view;
 mod write;
 
+pub(crate) use load::Load;
 pub(crate) use read::ListAt;
 pub(crate) use service::Idle;
 pub use tuning::Tuning;

@@ -6,8 +6,10 @@
 //!      since the snapshot of the transaction (first updater wins). A refusal changes nothing.
 //!      What a serializable transaction read is validated too (`validate.rs`).
 //!   3. Make room: full deltas are merged now, before the version is taken (M2 of `merge.rs`).
-//!   4. Take the version; append. Nothing can fail any more.
-//!   5. Unlock; complete the version; merge what a large batch left too long.
+//!   4. Take the version, and write the record into the log if there is one; append. Nothing can
+//!      refuse the commit any more.
+//!   5. Unlock; wait for the disk if that was asked for; complete the version; merge what a large
+//!      batch left too long. If the disk fails, the version never becomes visible.
 //! # Invariants
 //!   - I6 All entries of a change carry one version: no half of an edge is ever visible.
 //!   - W1 Every change that needs a vertex locks a group that knows whether it exists, so an edge
@@ -22,6 +24,7 @@ use super::base::{Base, Kind, Op, VERTEX, group_of, local_of};
 use super::merge::Goal;
 use super::validate::{Reads, Stale, list_changed_after, role, vertex_changed_after};
 use super::{Address, FatTree, Side};
+use crate::log::Stopped;
 use crate::raw::Locked;
 use crate::sync::Ordering;
 
@@ -82,6 +85,8 @@ pub(crate) struct VertexChange {
 pub(crate) struct Changes<'a> {
     pub(crate) vertices: &'a [VertexChange],
     pub(crate) edges: &'a [EdgeChange],
+    /// The same for the log; empty if there is none.
+    pub(crate) record: &'a [u8],
 }
 
 /// Why a commit was refused, with the operation that asked for it.
@@ -117,6 +122,8 @@ pub(crate) enum Refusal {
     },
     /// Somebody else changed what the transaction had read.
     Stale(Stale),
+    /// It could not be written down.
+    Log(Stopped),
     /// It would take more memory than there may be.
     MemoryLimit {
         limit: u64,
@@ -168,7 +175,7 @@ impl<W: Weight> FatTree<W> {
         reads: Option<&Reads<'_>>,
         snapshot: u64,
     ) -> Result<u64, Refusal> {
-        let Changes { vertices, edges } = changes;
+        let Changes { vertices, edges, .. } = changes;
         let mut groups = self.lock(changes, reads);
         for change in vertices {
             self.check_vertex(&groups, change, snapshot)?;
@@ -186,7 +193,7 @@ impl<W: Weight> FatTree<W> {
         if let Some(reads) = reads {
             self.validate_vertices(reads, snapshot)?;
         }
-        let ticket = self.versions.clock.take();
+        let ticket = self.versions.take(changes.record).map_err(Refusal::Log)?;
         let version = ticket.version();
         if !vertices.is_empty() {
             self.vertex_set.change(version);
@@ -195,10 +202,10 @@ impl<W: Weight> FatTree<W> {
         for entry in &entries {
             append(groups.get_from(&mut place, entry.address), &entry.op, version);
         }
-        self.count(vertices, edges);
         drop(entered);
         drop(groups);
-        ticket.complete();
+        self.versions.finish(ticket).map_err(Refusal::Log)?;
+        self.count(vertices, edges);
         for address in overlong {
             self.settle_group(address, u64::MAX, true);
         }
@@ -246,7 +253,7 @@ impl<W: Weight> FatTree<W> {
 
     /// Step 1.
     fn lock(&self, changes: Changes<'_>, reads: Option<&Reads<'_>>) -> Groups<'_, W> {
-        let Changes { vertices, edges } = changes;
+        let Changes { vertices, edges, .. } = changes;
         let mut addresses = SmallVec::with_capacity(2 * (vertices.len() + edges.len()));
         for change in vertices {
             addresses.extend(self.sides().map(|side| Self::address(side, change.vertex)));

@@ -1,0 +1,458 @@
+//! A database in a folder: opening it, checkpoints, closing it.
+//!
+//! # Protocol of a checkpoint
+//!   1. A snapshot is opened; everything up to its version is synced in the log.
+//!   2. The snapshot is written to a file that is renamed into place when it is synced.
+//!   3. Segments and checkpoints that neither recovery nor [`Keep`] needs any more are removed.
+//! # Invariants
+//!   - D1 There is always a checkpoint, or the beginning, from which the log goes on without a gap.
+//!   - D2 An id whose vertex was removed keeps its key as long as a segment tells about it.
+//!   - D3 Whoever reads the files holds `files` shared, whoever removes some holds it alone.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use evergraph_graph::{GraphView, Key, VertexId};
+
+use crate::database::{Database, Inner};
+use crate::engine::fat_tree::Changes;
+use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
+use crate::io::{Disk, Lock};
+use crate::log::record::{self, Sink};
+use crate::log::recover::{Recovered, Until, recover};
+use crate::log::state::{Edge, State};
+use crate::log::{Log, RECORD_MAX, Stopped, now};
+use crate::options::{Durability, Keep, LogSizes, Options, Service};
+use crate::service::Background;
+use crate::sync::{AtomicU64, Mutex, Ordering, RwLock};
+use crate::view::Snapshot;
+use crate::{Error, Result, Version, checkpoint, with_view};
+
+/// The thread of the log rests for so long in the mode [`Durability::Os`].
+const OS_PAUSE: Duration = Duration::from_millis(2);
+/// How often a thread looks whether there is something to do.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// What a database in a folder has beside one in memory.
+pub(crate) struct Durable {
+    folder: Folder,
+    durability: Durability,
+    keep: Keep,
+    sizes: LogSizes,
+    read_only: bool,
+    /// None if nothing is logged.
+    pub(crate) log: Option<Arc<Log>>,
+    files: RwLock<()>,
+    /// Held by whoever makes a checkpoint.
+    checkpoint: Mutex<Checkpoint>,
+    /// The first version that a segment still tells about.
+    oldest: AtomicU64,
+}
+
+/// The last checkpoint.
+#[derive(Clone, Copy, Debug, Default)]
+struct Checkpoint {
+    version: u64,
+    bytes: u64,
+    /// What the log had written since the database was opened when it was begun, less what was
+    /// there before.
+    logged: i64,
+}
+
+/// A database that is being opened.
+pub(crate) struct Opening<'a> {
+    options: Options,
+    disk: Arc<dyn Disk>,
+    path: &'a Path,
+    same_schema: bool,
+    read_only: bool,
+    progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl<'a> Opening<'a> {
+    pub(crate) fn new(options: Options, disk: Arc<dyn Disk>, path: &'a Path) -> Self {
+        Self { options, disk, path, same_schema: false, read_only: false, progress: None }
+    }
+
+    /// A database that is there must be what the options say.
+    pub(crate) fn same_schema(self) -> Self {
+        Self { same_schema: true, ..self }
+    }
+
+    pub(crate) fn read_only(self) -> Self {
+        Self { read_only: true, ..self }
+    }
+
+    /// Hears how many bytes of how many were read.
+    pub(crate) fn progress(self, progress: Option<&'a (dyn Fn(u64, u64) + Sync)>) -> Self {
+        Self { progress, ..self }
+    }
+
+    pub(crate) fn open(self) -> Result<Database> {
+        let (folder, lock) = self.folder()?;
+        let options = self.options.with_schema(folder.schema);
+        let progress = &mut |done, total| {
+            if let Some(progress) = self.progress {
+                progress(done, total);
+            }
+        };
+        let mut recovered = recover(&folder, Until::End, None, progress)?;
+        if !self.read_only {
+            recovered.repair(&folder)?;
+        }
+        let durable = Durable::new(folder, &options, self.read_only, &recovered);
+        Ok(Database::in_folder(options, durable, &recovered.state, lock))
+    }
+
+    fn folder(&self) -> Result<(Folder, Box<dyn Lock>)> {
+        let (disk, path) = (&self.disk, self.path);
+        let missing = || Error::NotFound { path: path.to_path_buf() };
+        if self.read_only {
+            let folder = Folder::find(disk, path)?.ok_or_else(missing)?;
+            let lock = folder::lock(&**disk, path, true)?;
+            return Ok((folder, lock));
+        }
+        disk.make_folder(path).map_err(|error| disk_error("make", path, &error))?;
+        let lock = folder::lock(&**disk, path, false)?;
+        let folder = match Folder::find(disk, path)? {
+            Some(folder) => folder,
+            None => self.make()?,
+        };
+        if self.same_schema
+            && let Some(what) = difference(folder.schema, self.options.schema())
+        {
+            return Err(Error::OtherSchema { path: path.to_path_buf(), what });
+        }
+        Ok((folder, lock))
+    }
+
+    fn make(&self) -> Result<Folder> {
+        let Listing { segments, checkpoints, .. } = folder::list(&*self.disk, self.path)?;
+        if let Some(file) = segments.iter().chain(&checkpoints).next() {
+            let reason = "it belongs to a database, but the file DATABASE is missing";
+            return Err(corrupt(&file.path, 0, reason));
+        }
+        if let Some(parent) = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            let synced = self.disk.sync_folder(parent);
+            synced.map_err(|error| disk_error("sync", parent, &error))?;
+        }
+        Folder::make(&self.disk, self.path, self.options.schema())
+    }
+}
+
+/// In what two databases differ that can not be changed.
+fn difference(is: Schema, wanted: Schema) -> Option<&'static str> {
+    let Schema { directed, weights, keys, self_loops, dense } = wanted;
+    let differs = [
+        (is.directed != directed, "directions"),
+        (is.weights != weights, "weights"),
+        (is.keys != keys, "keys"),
+        (is.self_loops != self_loops, "self loops"),
+        (is.dense != dense, "vertices from the start"),
+    ];
+    differs.into_iter().find_map(|(differs, what)| differs.then_some(what))
+}
+
+impl Durable {
+    fn new(folder: Folder, options: &Options, read_only: bool, recovered: &Recovered) -> Self {
+        let Options { durability, keep, log_sizes: sizes, .. } = *options;
+        let logs = !read_only && durability != Durability::None;
+        let log = || Arc::new(Log::new(folder.clone(), recovered.state.version, durability, sizes));
+        let checkpoint = Checkpoint {
+            version: recovered.checkpoint,
+            bytes: recovered.checkpoint_bytes,
+            logged: -(recovered.log_bytes as i64),
+        };
+        Self {
+            durability,
+            keep,
+            sizes,
+            read_only,
+            log: logs.then(log),
+            files: RwLock::new(()),
+            checkpoint: Mutex::new(checkpoint),
+            oldest: AtomicU64::new(recovered.oldest),
+            folder,
+        }
+    }
+
+    /// The first version that a segment still tells about: keys of vertices that were removed since
+    /// are kept.
+    pub(crate) fn oldest(&self) -> u64 {
+        self.oldest.load(Ordering::Relaxed)
+    }
+
+    /// Writes changes down as a record, for which there is space in the log.
+    pub(crate) fn record(
+        &self,
+        db: &Inner,
+        changes: Changes<'_>,
+        record: &mut impl Sink,
+    ) -> Result<(), Stopped> {
+        if self.read_only {
+            return Err(Stopped::ReadOnly);
+        }
+        let Some(log) = &self.log else { return Ok(()) };
+        record::encode(record, self.folder.schema.shape(), changes, |id, put| {
+            put(db.key_of(id).as_ref());
+        });
+        log.admit(record.len())
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Why a commit was stopped, in the user's words.
+    pub(crate) fn stopped(&self, stopped: Stopped) -> Error {
+        let reason = || {
+            let failure = self.log.as_ref().and_then(|log| log.failure());
+            failure.map_or_else(String::new, |failure| match failure {
+                Error::LogFailed { reason } => reason,
+                other => other.to_string(),
+            })
+        };
+        match stopped {
+            Stopped::Before => Error::LogFailed { reason: reason() },
+            Stopped::Unknown => Error::OutcomeUnknown { reason: reason() },
+            Stopped::Full => Error::DiskFull { path: self.folder.path.clone() },
+            Stopped::TooLong(bytes) => Error::RecordTooLong { bytes, max: RECORD_MAX },
+            Stopped::ReadOnly => Error::ReadOnly,
+        }
+    }
+
+    /// Has everything committed so far lie on the disk for certain.
+    pub(crate) fn sync(&self, version: u64) -> Result<()> {
+        self.log.as_ref().map_or(Ok(()), |log| log.sync(version))
+    }
+
+    /// Writes a checkpoint of a snapshot, unless there is one of that version.
+    pub(crate) fn checkpoint(&self, snapshot: &Snapshot) -> Result<Version> {
+        if self.read_only {
+            return Err(Error::ReadOnly);
+        }
+        let mut last = self.checkpoint.lock();
+        let version = snapshot.version();
+        if version.0 > last.version {
+            self.sync(version.0)?;
+            let logged = self.log.as_ref().map_or(0, |log| log.bytes() as i64);
+            let time = self.log.as_ref().map_or(0, |log| log.time());
+            let time = if time == 0 { now() } else { time };
+            let bytes = checkpoint::write(&self.folder, version.0, time, &Source { snapshot })?;
+            *last = Checkpoint { version: version.0, bytes, logged };
+        }
+        self.remove_old(last.version)?;
+        Ok(Version(last.version))
+    }
+
+    /// Whether so much was logged since the last checkpoint that it is time for one.
+    fn is_due(&self) -> bool {
+        let (Some(log), Some(last)) = (&self.log, self.checkpoint.try_lock()) else {
+            return false;
+        };
+        let since = (log.bytes() as i64 - last.logged).cast_unsigned();
+        since >= self.sizes.checkpoint.max(last.bytes)
+    }
+
+    /// Removes the files that tell only about versions before what is kept.
+    fn remove_old(&self, newest: u64) -> Result<()> {
+        let listing = self.folder.list()?;
+        let floor = self.floor(&listing, newest)?;
+        let old = listing.checkpoints.iter().rev().skip_while(|file| file.version > floor).skip(1);
+        let base = listing.checkpoints.iter().rev().find(|file| file.version <= floor);
+        let from = base.map_or(0, |file| file.version);
+        // A segment goes when the one after it begins at or before the first version needed.
+        let segments = listing.segments.windows(2);
+        let gone = segments.take_while(|pair| pair[1].version <= from + 1).map(|pair| &pair[0]);
+        let _alone = self.files.write();
+        let left = listing.segments.iter().find(|file| gone.clone().all(|gone| gone != *file));
+        self.oldest.store(left.map_or(from + 1, |file| file.version), Ordering::Relaxed);
+        self.folder.remove_all(old.chain(gone).map(|file| &file.path))
+    }
+
+    /// The version back to which the past is kept.
+    fn floor(&self, listing: &Listing, newest: u64) -> Result<u64> {
+        let kept = match self.keep {
+            Keep::Nothing => newest,
+            Keep::Everything => 0,
+            Keep::Versions(versions) => newest.saturating_sub(versions),
+            Keep::Time(age) => {
+                let since = now().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX));
+                let times = listing.checkpoints.iter().rev();
+                let mut old = times.filter_map(|file| {
+                    let time = checkpoint::time(&self.folder, &file.path, file.version).ok()?;
+                    (time <= since).then_some(file.version)
+                });
+                old.next().unwrap_or(0)
+            }
+            Keep::Bytes(bytes) => {
+                let mut left = bytes;
+                let mut from = newest;
+                for file in listing.segments.iter().rev() {
+                    let opened = self.folder.disk.open(&file.path, false);
+                    let size = opened.and_then(|opened| opened.size());
+                    let size = size.map_err(|error| disk_error("open", &file.path, &error))?;
+                    let Some(less) = left.checked_sub(size) else { break };
+                    (left, from) = (less, file.version.saturating_sub(1));
+                }
+                from
+            }
+        };
+        Ok(kept.min(newest))
+    }
+
+    /// The graph as it was before, from the files.
+    pub(crate) fn past(&self, until: Until) -> Result<State> {
+        let _reads = self.files.read();
+        let end = self.log.as_ref().and_then(|log| log.end());
+        Ok(recover(&self.folder, until, end, &mut |_, _| ())?.state)
+    }
+}
+
+/// A snapshot as a checkpoint takes it.
+struct Source<'a> {
+    snapshot: &'a Snapshot,
+}
+
+fn unreadable(error: Error) -> io::Error {
+    io::Error::other(error)
+}
+
+impl checkpoint::Graph for Source<'_> {
+    fn vertices(
+        &self,
+        take: &mut dyn FnMut(VertexId, bool, &Key) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let snapshot = self.snapshot;
+        with_view!(snapshot.view().map_err(unreadable)?, |view| {
+            for id in 0..view.vertex_bound() {
+                if let Some(key) = snapshot.given_key(id) {
+                    take(id, view.contains(id), &key)?;
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn ranges(&self, take: &mut dyn FnMut(VertexId, u32) -> io::Result<()>) -> io::Result<()> {
+        with_view!(self.snapshot.view().map_err(unreadable)?, |view| {
+            let mut first = None;
+            for id in 0..=view.vertex_bound() {
+                let live = id < view.vertex_bound() && view.contains(id);
+                match (live, first) {
+                    (true, None) => first = Some(id),
+                    (false, Some(from)) => {
+                        take(from, id - from)?;
+                        first = None;
+                    }
+                    _ => {}
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()> {
+        use evergraph_graph::Weight;
+        use std::ops::ControlFlow::{Break, Continue};
+        with_view!(self.snapshot.view().map_err(unreadable)?, |view| {
+            let all = view.is_directed();
+            for source in 0..view.vertex_bound() {
+                let passed = view.weighted_runs(source, |run, weights| {
+                    for (&target, weight) in run.iter().zip(weights) {
+                        if (all || source <= target)
+                            && let Err(error) = take((source, target, weight.to_f64()))
+                        {
+                            return Break(error);
+                        }
+                    }
+                    Continue(())
+                });
+                if let Break(error) = passed {
+                    return Err(error);
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The threads of a database, its lock, and what is done when the last handle goes.
+pub(crate) struct Keeper {
+    pub(crate) inner: Arc<Inner>,
+    threads: Vec<Background>,
+    lock: Option<Box<dyn Lock>>,
+}
+
+impl Keeper {
+    pub(crate) fn new(inner: Arc<Inner>, lock: Option<Box<dyn Lock>>) -> Self {
+        let mut threads = Vec::new();
+        if inner.options.service == Service::Thread {
+            let of_thread = Arc::clone(&inner);
+            threads.push(Background::start("evergraph-service", move |rest| {
+                crate::service::serve(&of_thread, rest);
+            }));
+            if let Some(durable) = inner.durable.as_ref().filter(|durable| !durable.read_only) {
+                threads.extend(flusher(&inner, durable));
+                threads.push(checkpointer(&inner));
+            }
+        }
+        Self { inner, threads, lock }
+    }
+
+    /// Ends the threads, and has everything lie on the disk for certain.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        self.threads.clear();
+        let closed = self.inner.close_files();
+        self.lock = None;
+        closed
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            // `Database::close` tells about errors; who only drops the database does not ask.
+            let _closed = self.close();
+        }
+        self.threads.clear();
+    }
+}
+
+/// The thread that writes what was committed, if commits do not do it themselves.
+fn flusher(inner: &Arc<Inner>, durable: &Durable) -> Option<Background> {
+    let log = Arc::clone(durable.log.as_ref()?);
+    let (pause, sync) = match durable.durability {
+        Durability::Group(pause) => (pause, true),
+        Durability::Os => (OS_PAUSE, false),
+        Durability::Sync | Durability::None => return None,
+    };
+    let inner = Arc::clone(inner);
+    Some(Background::start("evergraph-log", move |rest| {
+        while !rest.is_over() {
+            log.wait_for_records(PERIOD);
+            if rest.pause(pause) {
+                break;
+            }
+            let behind = log.handed_over() < inner.versions.clock.visible();
+            // A failure is told to whoever commits next, lack of space as well.
+            let _told_later = if behind { log.write(sync) } else { Ok(()) };
+        }
+    }))
+}
+
+/// The thread that makes checkpoints.
+fn checkpointer(inner: &Arc<Inner>) -> Background {
+    let inner = Arc::clone(inner);
+    Background::start("evergraph-checkpoint", move |rest| {
+        while !rest.pause(PERIOD) {
+            let due = inner.durable.as_ref().is_some_and(Durable::is_due);
+            if due && inner.checkpoint().is_err() {
+                // Recovery needs the log only; it is tried again, and by then there may be space.
+                rest.pause(10 * PERIOD);
+            }
+        }
+    })
+}

@@ -1,0 +1,291 @@
+//! One transaction as bytes: what it did, in an order in which it can be done again.
+//!
+//! # Layout
+//! ```text
+//!  record   count of items: varint | item ..
+//!  item     kind: u8 | fields
+//!    0 AddVertex      id: u32 | key        key: nothing (dense), u64, or length: varint | text
+//!    1 RemoveVertex   id: u32
+//!    2 AddEdge        source: u32 | target: u32 | weight        weight: nothing, f32 or f64
+//!    3 SetWeight      source: u32 | target: u32 | weight
+//!    4 RemoveEdge     source: u32 | target: u32
+//! ```
+//!   All numbers are little-endian; a varint has seven bits in a byte, the lowest first.
+//! # Invariants
+//!   - An id stands for the key it was added with until it is added again.
+//!   - A record says what changed, not what was asked for: it can be done again without checks.
+
+use evergraph_graph::{KeyKind, KeyRef, VertexId};
+
+use crate::engine::fat_tree::{Changes, Effect};
+use crate::options::Weights;
+
+const ADD_VERTEX: u8 = 0;
+const REMOVE_VERTEX: u8 = 1;
+const ADD_EDGE: u8 = 2;
+const SET_WEIGHT: u8 = 3;
+const REMOVE_EDGE: u8 = 4;
+
+/// What decides how long fields are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) keys: KeyKind,
+    pub(crate) weights: Weights,
+}
+
+/// One item of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Item<'a> {
+    AddVertex(VertexId, KeyRef<'a>),
+    RemoveVertex(VertexId),
+    AddEdge(VertexId, VertexId, f64),
+    SetWeight(VertexId, VertexId, f64),
+    RemoveEdge(VertexId, VertexId),
+}
+
+/// A record that is being made; that of a small transaction stays off the heap.
+pub(crate) type Record = smallvec::SmallVec<[u8; 32]>;
+
+/// Bytes to which a record or a block is appended.
+pub(crate) trait Sink {
+    fn put(&mut self, bytes: &[u8]);
+
+    /// Bytes so far.
+    fn len(&self) -> usize;
+}
+
+impl Sink for Vec<u8> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<A: smallvec::Array<Item = u8>> Sink for smallvec::SmallVec<A> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Appends what a transaction changes; `key` knows the keys of the vertices it adds.
+#[inline]
+pub(crate) fn encode(
+    sink: &mut impl Sink,
+    shape: Shape,
+    changes: Changes<'_>,
+    mut key: impl FnMut(VertexId, &mut dyn FnMut(KeyRef<'_>)),
+) {
+    let vertices = changes.vertices.iter().filter(|change| change.expected != change.present);
+    let edges = changes.edges.iter().filter(|change| change.effect != Effect::None);
+    put_varint(sink, (vertices.clone().count() + edges.clone().count()) as u64);
+    for change in vertices {
+        if change.present {
+            key(change.vertex, &mut |key| shape.put(sink, Item::AddVertex(change.vertex, key)));
+        } else {
+            shape.put(sink, Item::RemoveVertex(change.vertex));
+        }
+    }
+    for change in edges {
+        let (source, target) = (change.source, change.target);
+        shape.put(
+            sink,
+            match change.effect {
+                Effect::Add(weight) => Item::AddEdge(source, target, weight),
+                Effect::Set(weight) => Item::SetWeight(source, target, weight),
+                Effect::Remove | Effect::None => Item::RemoveEdge(source, target),
+            },
+        );
+    }
+}
+
+#[inline]
+pub(crate) fn put_varint(sink: &mut impl Sink, mut value: u64) {
+    while value >= 0x80 {
+        sink.put(&[value as u8 | 0x80]);
+        value >>= 7;
+    }
+    sink.put(&[value as u8]);
+}
+
+impl Shape {
+    #[inline]
+    fn put(self, sink: &mut impl Sink, item: Item<'_>) {
+        match item {
+            Item::AddVertex(id, key) => {
+                put_ids(sink, ADD_VERTEX, &[id]);
+                self.put_key(sink, key);
+            }
+            Item::RemoveVertex(id) => put_ids(sink, REMOVE_VERTEX, &[id]),
+            Item::AddEdge(source, target, weight) => {
+                put_ids(sink, ADD_EDGE, &[source, target]);
+                self.put_weight(sink, weight);
+            }
+            Item::SetWeight(source, target, weight) => {
+                put_ids(sink, SET_WEIGHT, &[source, target]);
+                self.put_weight(sink, weight);
+            }
+            Item::RemoveEdge(source, target) => put_ids(sink, REMOVE_EDGE, &[source, target]),
+        }
+    }
+
+    /// Appends a key. A dense one is its id, and takes nothing.
+    pub(crate) fn put_key(self, sink: &mut impl Sink, key: KeyRef<'_>) {
+        match (self.keys, key) {
+            (KeyKind::Dense, _) => {}
+            (_, KeyRef::Number(number)) => sink.put(&number.to_le_bytes()),
+            (_, KeyRef::Text(text)) => {
+                put_varint(sink, text.len() as u64);
+                sink.put(text.as_bytes());
+            }
+        }
+    }
+
+    /// Appends a weight as long as those of the database are.
+    #[inline]
+    pub(crate) fn put_weight(self, sink: &mut impl Sink, weight: f64) {
+        match self.weights {
+            Weights::None => {}
+            Weights::F32 => sink.put(&(weight as f32).to_le_bytes()),
+            Weights::F64 => sink.put(&weight.to_le_bytes()),
+        }
+    }
+}
+
+#[inline]
+fn put_ids(sink: &mut impl Sink, kind: u8, ids: &[VertexId]) {
+    let mut bytes = [0; 9];
+    bytes[0] = kind;
+    for (at, id) in ids.iter().enumerate() {
+        bytes[1 + 4 * at..5 + 4 * at].copy_from_slice(&id.to_le_bytes());
+    }
+    sink.put(&bytes[..1 + 4 * ids.len()]);
+}
+
+/// Takes bytes apart. Every length is checked against what is left before it is used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    bytes: &'a [u8],
+    shape: Shape,
+}
+
+/// Bytes that are no record: what was expected there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed(pub(crate) &'static str);
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(bytes: &'a [u8], shape: Shape) -> Self {
+        Self { bytes, shape }
+    }
+
+    /// Bytes left.
+    pub(crate) fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Nothing may be left.
+    pub(crate) fn end(&self) -> Result<(), Malformed> {
+        if self.bytes.is_empty() { Ok(()) } else { Err(Malformed("it holds more than it says")) }
+    }
+
+    pub(crate) fn long(&mut self) -> Result<u64, Malformed> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// Takes one record, and passes its items on in order.
+    pub(crate) fn record(
+        &mut self,
+        mut take: impl FnMut(Item<'a>) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        let items = self.varint()?;
+        for _ in 0..items {
+            take(self.item()?)?;
+        }
+        Ok(())
+    }
+
+    fn item(&mut self) -> Result<Item<'a>, Malformed> {
+        let kind = self.array::<1>()?[0];
+        let first = self.id()?;
+        Ok(match kind {
+            ADD_VERTEX => Item::AddVertex(first, self.key(first)?),
+            REMOVE_VERTEX => Item::RemoveVertex(first),
+            ADD_EDGE => Item::AddEdge(first, self.id()?, self.weight()?),
+            SET_WEIGHT => Item::SetWeight(first, self.id()?, self.weight()?),
+            REMOVE_EDGE => Item::RemoveEdge(first, self.id()?),
+            _ => return Err(Malformed("no such kind of change")),
+        })
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, left) = self.bytes.split_at_checked(len).ok_or(Malformed("it ends too early"))?;
+        self.bytes = left;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (taken, left) =
+            self.bytes.split_first_chunk().ok_or(Malformed("it ends too early"))?;
+        self.bytes = left;
+        Ok(*taken)
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u32, Malformed> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, Malformed> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    /// An id, which is one that a vertex can have.
+    pub(crate) fn id(&mut self) -> Result<VertexId, Malformed> {
+        let id = self.number()?;
+        if id < evergraph_graph::MAX_VERTICES { Ok(id) } else { Err(Malformed("no vertex has this id")) }
+    }
+
+    fn varint(&mut self) -> Result<u64, Malformed> {
+        let mut value = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(Malformed("a length takes too many bytes"))
+    }
+
+    /// The key of a vertex.
+    pub(crate) fn key(&mut self, id: VertexId) -> Result<KeyRef<'a>, Malformed> {
+        match self.shape.keys {
+            KeyKind::Dense => Ok(KeyRef::from(id)),
+            KeyKind::Number => Ok(KeyRef::Number(self.long()?)),
+            KeyKind::Text => {
+                let len = self.varint()?;
+                let len = usize::try_from(len).map_err(|_| Malformed("a key is too long"))?;
+                let text = std::str::from_utf8(self.take(len)?);
+                text.map(KeyRef::Text).map_err(|_| Malformed("a key is no UTF-8"))
+            }
+        }
+    }
+
+    /// The weight of an edge; 1 if edges carry none.
+    pub(crate) fn weight(&mut self) -> Result<f64, Malformed> {
+        Ok(match self.shape.weights {
+            Weights::None => 1.0,
+            Weights::F32 => f64::from(f32::from_le_bytes(self.array()?)),
+            Weights::F64 => f64::from_le_bytes(self.array()?),
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! A segment: a file of commits in order, as it is read.
+//!
+//! # Layout
+//! ```text
+//!  segment  magic: 8 bytes | format: u32 | zero: u32 | id of the database: 16 bytes | frame .. | zeros
+//!  frame    of kind BATCH: count records (log/record.rs), of the versions first, first + 1, ..
+//!           of kind CLOSE: empty; the database was closed after `durable`
+//! ```
+//! # Invariants
+//!   - Versions follow each other without a gap, from the one in the name of the file on.
+//!   - A segment is complete and synced before the next one is made.
+//!   - What follows the last frame is zeros, or was never acknowledged.
+
+use std::path::Path;
+
+use super::frame::{self, Header};
+use crate::folder::{Folder, corrupt};
+use crate::{Error, Result};
+
+const MAGIC: [u8; 8] = *b"EVGLOG01";
+const FORMAT: u32 = 1;
+/// Where frames begin.
+pub(crate) const START: u64 = 32;
+
+/// Kinds of frames.
+pub(crate) const BATCH: u32 = 1;
+pub(crate) const CLOSE: u32 = 2;
+
+/// The beginning of a segment.
+pub(crate) fn head(id: [u8; 16]) -> [u8; START as usize] {
+    let mut bytes = [0; START as usize];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+    bytes[16..].copy_from_slice(&id);
+    bytes
+}
+
+/// A segment in memory.
+pub(crate) struct Segment<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) path: &'a Path,
+    pub(crate) first: u64,
+    pub(crate) bytes: &'a [u8],
+    /// Whether no segment follows: only then it may end before it is whole.
+    pub(crate) last: bool,
+}
+
+/// A batch of commits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch<'a> {
+    pub(crate) offset: u64,
+    pub(crate) header: Header,
+    pub(crate) payload: &'a [u8],
+}
+
+/// What is good of a segment.
+#[derive(Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) batches: Vec<Batch<'a>>,
+    /// Where the good part ends; 0 if not even the beginning is.
+    pub(crate) end: u64,
+    /// The version that would come next.
+    pub(crate) next: u64,
+    /// Whether something that is no frame follows: a crash cut the last writes short.
+    pub(crate) torn: bool,
+}
+
+impl<'a> Segment<'a> {
+    /// The batches, as far as they are good. Damage before the end is an error.
+    pub(crate) fn content(&self) -> Result<Content<'a>> {
+        let salt = self.folder.salt(self.first);
+        let mut content =
+            Content { batches: Vec::new(), end: START, next: self.first, torn: false };
+        if self.bytes.get(..START as usize) != Some(&head(self.folder.id)[..]) {
+            return self.without_head(salt, content);
+        }
+        while let Some((header, payload)) = frame::open(&self.bytes[content.end as usize..], salt) {
+            if header.first != content.next || !matches!(header.kind, BATCH | CLOSE) {
+                return Err(self.corrupt(content.end, "versions do not follow each other"));
+            }
+            let (offset, count) = (content.end, u64::from(header.count));
+            content.end += (frame::HEADER + payload.len()) as u64;
+            content.next += count;
+            if header.kind == BATCH {
+                content.batches.push(Batch { offset, header, payload });
+            }
+        }
+        content.torn = self.bytes[content.end as usize..].iter().any(|&byte| byte != 0);
+        if content.torn {
+            self.check_tail(salt, &content)?;
+        }
+        Ok(content)
+    }
+
+    /// A crash may leave the beginning unfinished, but then nothing was written behind it.
+    fn without_head(&self, salt: u32, mut content: Content<'a>) -> Result<Content<'a>> {
+        content.end = 0;
+        content.torn = true;
+        if self.bytes.starts_with(&MAGIC) && self.bytes.get(8..12) != Some(&FORMAT.to_le_bytes()) {
+            return Err(self.corrupt(8, format!("this program knows format {FORMAT}, and not its")));
+        }
+        if self.bytes.starts_with(&MAGIC) && self.bytes.len() as u64 > START {
+            return Err(self.corrupt(16, "it belongs to another database"));
+        }
+        if !self.last || self.find_frame(0, salt).is_some() {
+            return Err(self.corrupt(0, "it does not begin like a segment of the log"));
+        }
+        Ok(content)
+    }
+
+    /// What follows the last good frame was cut short by a crash, or damaged: the latter if no
+    /// crash could have left it so.
+    fn check_tail(&self, salt: u32, content: &Content<'a>) -> Result<()> {
+        if !self.last {
+            return Err(self.corrupt(content.end, "a batch of commits is damaged"));
+        }
+        let mut from = content.end as usize + 1;
+        while let Some((at, header)) = self.find_frame(from, salt) {
+            if header.durable >= content.next {
+                let reason = format!(
+                    "a batch of commits is damaged: versions from {} on were on the disk",
+                    content.next
+                );
+                return Err(self.corrupt(content.end, reason));
+            }
+            from = at + 1;
+        }
+        Ok(())
+    }
+
+    /// The first whole frame from an offset on, on whatever byte it begins.
+    fn find_frame(&self, from: usize, salt: u32) -> Option<(usize, Header)> {
+        let plausible = |at: &usize| {
+            let Some(header) = self.bytes.get(*at..*at + frame::HEADER) else { return false };
+            let kind = header[20];
+            (kind == BATCH as u8 || kind == CLOSE as u8) && header[21..24] == [0; 3]
+        };
+        (from..self.bytes.len())
+            .filter(plausible)
+            .find_map(|at| frame::open(&self.bytes[at..], salt).map(|(header, _)| (at, header)))
+    }
+
+    fn corrupt(&self, offset: u64, reason: impl Into<String>) -> Error {
+        corrupt(self.path, offset, reason)
+    }
+}

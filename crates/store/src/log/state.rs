@@ -1,0 +1,237 @@
+//! The graph at a version, put together from a checkpoint and the commits after it.
+//!
+//! # Steps
+//!   1. A checkpoint gives the vertices, and the edges in order.
+//!   2. The commits after it, up to the version wanted, become edits: vertices at once, edges into
+//!      a list.
+//!   3. The edits are sorted, so that the last one of each edge is known, and merged with the edges.
+//! # Invariants
+//!   - An undirected edge stands once, with the lower id first.
+//!   - Edges are strictly ascending.
+
+use std::ops::Range;
+
+use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
+use rayon::prelude::*;
+
+use super::record::{Item, Malformed, Shape, Source};
+use super::segment::Batch;
+use crate::engine::fat_tree::Directed;
+use crate::folder::Schema;
+
+/// An edge, with its weight.
+pub(crate) type Edge = (VertexId, VertexId, f64);
+
+/// Edges that one task merges.
+const EDGES_PER_TASK: usize = 1 << 16;
+
+/// The graph at a version.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) schema: Schema,
+    pub(crate) version: u64,
+    /// When that version was written, in microseconds since 1970.
+    pub(crate) time: u64,
+    pub(crate) vertices: Vertices,
+    pub(crate) edges: Vec<Edge>,
+    edits: Vec<Edit>,
+}
+
+/// The vertices: which ids are there, and the keys, also of some that are gone.
+#[derive(Debug, Default)]
+pub(crate) struct Vertices {
+    /// A bit per id.
+    pub(crate) live: Vec<u64>,
+    /// The key of each id that was given out, unless the id is the key.
+    pub(crate) keys: Vec<Option<Key>>,
+    /// Every id is less.
+    pub(crate) bound: u32,
+}
+
+/// A change of an edge; no weight if it is taken out.
+#[derive(Clone, Copy, Debug)]
+struct Edit {
+    source: VertexId,
+    target: VertexId,
+    weight: Option<f64>,
+}
+
+impl Vertices {
+    fn cover(&mut self, id: VertexId) {
+        self.bound = self.bound.max(id + 1);
+        let words = (self.bound as usize).div_ceil(64);
+        if self.live.len() < words {
+            self.live.resize(words, 0);
+        }
+    }
+
+    /// Whether there is such a vertex.
+    pub(crate) fn contains(&self, id: VertexId) -> bool {
+        self.live.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.live.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    pub(crate) fn set(&mut self, id: VertexId, live: bool) {
+        self.cover(id);
+        let bit = 1 << (id % 64);
+        let word = &mut self.live[id as usize / 64];
+        *word = if live { *word | bit } else { *word & !bit };
+    }
+
+    /// All ids below `bound`.
+    pub(crate) fn set_all(&mut self, ids: Range<VertexId>) {
+        ids.for_each(|id| self.set(id, true));
+    }
+
+    pub(crate) fn name(&mut self, id: VertexId, key: KeyRef<'_>) {
+        self.cover(id);
+        if self.keys.len() <= id as usize {
+            self.keys.resize(id as usize + 1, None);
+        }
+        self.keys[id as usize] = Some(key.to_owned());
+    }
+
+    /// The key of an id.
+    pub(crate) fn key(&self, id: VertexId) -> Option<Key> {
+        if self.keys.is_empty() {
+            return Some(Key::Number(u64::from(id)));
+        }
+        self.keys.get(id as usize).cloned().flatten()
+    }
+}
+
+impl State {
+    /// The graph before the first commit.
+    pub(crate) fn initial(schema: Schema) -> Self {
+        let mut vertices = Vertices::default();
+        vertices.set_all(0..schema.dense);
+        Self::new(schema, (0, 0), vertices, Vec::new())
+    }
+
+    /// A graph with edges as the invariants want them.
+    pub(crate) fn new(
+        schema: Schema,
+        (version, time): (u64, u64),
+        vertices: Vertices,
+        edges: Vec<Edge>,
+    ) -> Self {
+        Self { schema, version, time, vertices, edges, edits: Vec::new() }
+    }
+
+    /// Takes the commits of a batch in, up to a version. Those at or before that of the state
+    /// are passed over.
+    pub(crate) fn take(&mut self, batch: &Batch<'_>, limit: u64) -> Result<(), Malformed> {
+        let mut source = Source::new(batch.payload, self.schema.shape());
+        let versions = batch.header.first..batch.header.first + u64::from(batch.header.count);
+        for version in versions {
+            let wanted = version > self.version && version <= limit;
+            source.record(|item| {
+                if wanted {
+                    self.apply(item);
+                }
+                Ok(())
+            })?;
+            if wanted {
+                (self.version, self.time) = (version, batch.header.time);
+            }
+        }
+        source.end()
+    }
+
+    fn apply(&mut self, item: Item<'_>) {
+        match item {
+            Item::AddVertex(id, key) => {
+                if self.schema.keys != KeyKind::Dense {
+                    self.vertices.name(id, key);
+                }
+                self.vertices.set(id, true);
+            }
+            Item::RemoveVertex(id) => self.vertices.set(id, false),
+            Item::AddEdge(source, target, weight) | Item::SetWeight(source, target, weight) => {
+                self.edit(source, target, Some(weight));
+            }
+            Item::RemoveEdge(source, target) => self.edit(source, target, None),
+        }
+    }
+
+    fn edit(&mut self, source: VertexId, target: VertexId, weight: Option<f64>) {
+        let (source, target) = self.schema.in_order(source, target);
+        self.edits.push(Edit { source, target, weight });
+    }
+
+    /// Merges what was taken in with the edges.
+    pub(crate) fn settle(&mut self) {
+        let mut edits = std::mem::take(&mut self.edits);
+        if edits.is_empty() {
+            return;
+        }
+        // Stable: the last edit of an edge stays the last.
+        edits.par_sort_by_key(|edit| (edit.source, edit.target));
+        let edges = std::mem::take(&mut self.edges);
+        let tasks = tasks(&edges, &edits);
+        let merged = tasks.into_par_iter().map(|(edges, edits)| merge(edges, edits));
+        self.edges = merged.collect::<Vec<_>>().concat();
+    }
+}
+
+/// Cuts edges and edits at the same places.
+fn tasks<'a>(edges: &'a [Edge], edits: &'a [Edit]) -> Vec<(&'a [Edge], &'a [Edit])> {
+    let mut tasks = Vec::new();
+    let (mut edges, mut edits) = (edges, edits);
+    while edges.len() + edits.len() > 2 * EDGES_PER_TASK {
+        let of_edges = edges.get(EDGES_PER_TASK).map(|edge| (edge.0, edge.1));
+        let of_edits = edits.get(EDGES_PER_TASK).map(|edit| (edit.source, edit.target));
+        let at = match (of_edges, of_edits) {
+            (Some(edge), Some(edit)) => edge.min(edit),
+            (at, other) => at.or(other).expect("one of them is longer than a task"),
+        };
+        let (first_edges, left) =
+            edges.split_at(edges.partition_point(|edge| (edge.0, edge.1) < at));
+        let (first_edits, left_edits) =
+            edits.split_at(edits.partition_point(|edit| (edit.source, edit.target) < at));
+        if first_edges.is_empty() && first_edits.is_empty() {
+            break; // one edge was edited so often
+        }
+        tasks.push((first_edges, first_edits));
+        (edges, edits) = (left, left_edits);
+    }
+    tasks.push((edges, edits));
+    tasks
+}
+
+fn merge(edges: &[Edge], edits: &[Edit]) -> Vec<Edge> {
+    let mut merged = Vec::with_capacity(edges.len() + edits.len());
+    let mut edges = edges.iter().copied().peekable();
+    for of_edge in edits.chunk_by(|a, b| (a.source, a.target) == (b.source, b.target)) {
+        let last = of_edge[of_edge.len() - 1];
+        let at = (last.source, last.target);
+        while let Some(edge) = edges.next_if(|edge| (edge.0, edge.1) < at) {
+            merged.push(edge);
+        }
+        edges.next_if(|edge| (edge.0, edge.1) == at);
+        if let Some(weight) = last.weight {
+            merged.push((last.source, last.target, weight));
+        }
+    }
+    merged.extend(edges);
+    merged
+}
+
+impl Schema {
+    /// What decides how long fields are.
+    pub(crate) fn shape(self) -> Shape {
+        Shape { keys: self.keys, weights: self.weights }
+    }
+
+    /// The ends of an edge, the lower id first if it has no direction.
+    pub(crate) fn in_order(self, source: VertexId, target: VertexId) -> (VertexId, VertexId) {
+        match self.directed {
+            Directed::No if source > target => (target, source),
+            _ => (source, target),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The end of the log: the segment that grows.
+//!
+//! # Invariants
+//!   - The file holds zeros beyond its last batch: a batch is written over them, so it needs no new
+//!     space, and its sync moves no end of a file.
+//!   - A segment is cut to its length and synced before the next one is made.
+
+use std::path::PathBuf;
+
+use super::frame::{HEADER, Header, seal};
+use super::segment::{BATCH, CLOSE, START, head};
+use super::{Pending, now};
+use crate::folder::{Folder, disk_error};
+use crate::io::File;
+use crate::options::LogSizes;
+use crate::{Error, Result};
+
+/// Zeros are written in pieces of this size.
+const ZEROS: usize = 1 << 16;
+
+/// Who writes the log; one at a time.
+pub(super) struct Writer {
+    folder: Folder,
+    sizes: LogSizes,
+    segment: Option<Open>,
+    /// Batches that were taken from the buffer and are not written yet.
+    pub(super) pending: Vec<Pending>,
+    /// The last version that was written.
+    version: u64,
+    /// When the last batch was written; times do not fall.
+    time: u64,
+    bytes: u64,
+    spare: Vec<u8>,
+}
+
+/// The segment that grows.
+struct Open {
+    file: Box<dyn File>,
+    path: PathBuf,
+    first: u64,
+    salt: u32,
+    /// Where the next batch goes.
+    end: u64,
+    /// How long the file is; zeros from `end` on.
+    size: u64,
+}
+
+impl Writer {
+    pub(super) fn new(folder: Folder, version: u64, sizes: LogSizes) -> Self {
+        Self {
+            folder,
+            sizes,
+            segment: None,
+            pending: Vec::new(),
+            version,
+            time: 0,
+            bytes: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// The last version that was written.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The first version of the segment that grows, and where its last batch ends.
+    pub(super) fn end(&self) -> Option<(u64, u64)> {
+        self.segment.as_ref().map(|open| (open.first, open.end))
+    }
+
+    /// When the last batch was written; 0 if none was.
+    pub(super) fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// Bytes written since the database was opened.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Memory that a batch was in.
+    pub(super) fn take_spare(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.spare)
+    }
+
+    /// Whether so many bytes fit behind the last batch.
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        self.segment.as_ref().is_some_and(|open| open.end + bytes <= open.size)
+    }
+
+    /// Makes sure that so many bytes fit behind the last batch.
+    pub(super) fn reserve(&mut self, bytes: u64) -> Result<()> {
+        if self.segment.is_none() {
+            // Batches that wait are the first of the segment.
+            let next = self.pending.first().map_or(self.version + 1, |batch| batch.first);
+            self.segment = Some(create(&self.folder, next)?);
+        }
+        let sizes = self.sizes;
+        let open = self.segment.as_mut().expect("it was just made");
+        if open.end + bytes <= open.size {
+            return Ok(());
+        }
+        let more = (open.end / 2).clamp(sizes.growth, sizes.segment.max(sizes.growth) / 4);
+        grow(open, open.end + bytes + more)
+    }
+
+    /// Writes what waits, each batch with the time and with what is durable now.
+    pub(super) fn write_pending(&mut self, durable: u64) -> Result<()> {
+        while !self.pending.is_empty() {
+            self.rotate()?;
+            let length = self.pending[0].bytes.len() as u64;
+            self.reserve(length)?;
+            let mut batch = self.pending.remove(0);
+            self.time = now().max(self.time);
+            let Pending { first, count, .. } = batch;
+            let header = Header { first, count, kind: BATCH, durable, time: self.time };
+            let open = self.segment.as_mut().expect("space was reserved in it");
+            seal(&mut batch.bytes, header, open.salt);
+            open.write(&batch.bytes)?;
+            self.bytes += length;
+            self.version = first + u64::from(count) - 1;
+            self.spare = batch.bytes;
+        }
+        // What comes next should find its space, but need not.
+        match self.reserve(self.sizes.headroom()) {
+            Err(Error::DiskFull { .. }) => Ok(()),
+            reserved => reserved,
+        }
+    }
+
+    /// Goes on in a new segment if this one is long enough. One that can not be made for lack of
+    /// space is made later.
+    fn rotate(&mut self) -> Result<()> {
+        let full = self.segment.as_ref().is_some_and(|open| open.end >= self.sizes.segment);
+        if !full {
+            return Ok(());
+        }
+        if let Some(open) = &mut self.segment {
+            open.cut()?;
+        }
+        match create(&self.folder, self.version + 1) {
+            Err(Error::DiskFull { .. }) => Ok(()),
+            Err(error) => Err(error),
+            Ok(next) => {
+                self.segment = Some(next);
+                Ok(())
+            }
+        }
+    }
+
+    /// Has what was written lie on the disk for certain.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.segment.as_ref().map_or(Ok(()), Open::sync)
+    }
+
+    /// Writes that the database was closed, and gives the space back that was not needed.
+    pub(super) fn close(&mut self) -> Result<()> {
+        let version = self.version;
+        let Some(mut open) = self.segment.take() else { return Ok(()) };
+        let mut frame = vec![0; HEADER];
+        let header =
+            Header { first: version + 1, count: 0, kind: CLOSE, durable: version, time: now() };
+        seal(&mut frame, header, open.salt);
+        open.write(&frame)?;
+        open.cut()
+    }
+}
+
+impl Open {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_all_at(bytes, self.end);
+        // Space was there: that it is full now is a failure like any other.
+        written.map_err(|error| failed("write", &self.path, &error))?;
+        self.end += bytes.len() as u64;
+        self.size = self.size.max(self.end);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync().map_err(|error| failed("sync", &self.path, &error))
+    }
+
+    /// Takes the zeros away, and syncs the rest.
+    fn cut(&mut self) -> Result<()> {
+        let cut = self.file.set_size(self.end);
+        cut.map_err(|error| failed("cut", &self.path, &error))?;
+        self.size = self.end;
+        self.sync()
+    }
+}
+
+/// The error of a call after which it is not known what is on the disk.
+fn failed(action: &'static str, path: &std::path::Path, error: &std::io::Error) -> Error {
+    Error::Disk { action, path: path.to_path_buf(), reason: error.to_string() }
+}
+
+/// Makes a segment, on the disk for certain.
+fn create(folder: &Folder, first: u64) -> Result<Open> {
+    let path = folder.segment(first);
+    let made = |error| disk_error("make", &path, &error);
+    let file = folder.disk.create(&path).map_err(made)?;
+    let begun = file
+        .write_all_at(&head(folder.id), 0)
+        .and_then(|()| file.sync())
+        .and_then(|()| folder.disk.sync_folder(&folder.path));
+    if begun.is_err() {
+        // If it stays, recovery finds a segment without a beginning, and nothing in it.
+        let _removed = folder.disk.remove(&path);
+    }
+    begun.map_err(made)?;
+    Ok(Open { file, salt: folder.salt(first), first, path, end: START, size: START })
+}
+
+/// Lengthens the file by zeros that are written, so that the space is taken.
+fn grow(open: &mut Open, size: u64) -> Result<()> {
+    let zeros = vec![0; ZEROS];
+    while open.size < size {
+        let piece = &zeros[..ZEROS.min((size - open.size) as usize)];
+        let written = open.file.write_all_at(piece, open.size);
+        written.map_err(|error| disk_error("write", &open.path, &error))?;
+        open.size += piece.len() as u64;
+    }
+    Ok(())
+}
