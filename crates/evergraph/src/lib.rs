@@ -48,9 +48,9 @@ pub use error::Error;
 pub use evergraph_algo as kernels;
 pub use evergraph_graph as graph;
 pub use evergraph_store::{
-    AnyView, CommitError, Database, Directed, Error as StoreError, Isolation, Options, Outcomes,
-    SelfLoops, Service, Snapshot, Stats, Subject, Transaction, Tuning, Version, View, Weights,
-    with_view,
+    AnyView, CommitError, Database, Directed, Durability, Error as StoreError, Isolation, Keep,
+    LogSizes, Options, Outcomes, SelfLoops, Service, Snapshot, Stats, Subject, Transaction, Tuning,
+    Version, View, Weights, io, with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};
