@@ -48,9 +48,10 @@ pub use error::Error;
 pub use evergraph_algo as kernels;
 pub use evergraph_graph as graph;
 pub use evergraph_store::{
-    AnyView, CommitError, Database, Directed, Durability, Error as StoreError, Isolation, Keep,
-    LogSizes, Options, Outcomes, SelfLoops, Service, Snapshot, Stats, Subject, Transaction, Tuning,
-    Version, View, Weights, io, with_view,
+    AnyView, Change, Checked, Commit, CommitError, Database, Directed, Durability,
+    Error as StoreError, Follower, Isolation, Keep, LogSizes, Options, Outcomes, Salvaged,
+    SelfLoops, Service, Snapshot, Stats, Subject, Transaction, Tuning, Version, View, Weights,
+    When, check, check_on, io, salvage, salvage_on, with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};

@@ -14,6 +14,8 @@ pub enum Stage {
     Arranging,
     /// Committing edges to a database; counted in edges.
     Committing,
+    /// Reading the files of a database; counted in bytes.
+    Recovering,
 }
 
 /// How far the work is.

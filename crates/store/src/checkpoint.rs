@@ -50,8 +50,10 @@ fn head(id: [u8; 16]) -> [u8; START] {
 /// What a checkpoint is written from.
 pub(crate) trait Graph {
     /// Passes every id that has a key on: whether its vertex is there, and the key.
-    fn vertices(&self, take: &mut dyn FnMut(VertexId, bool, &Key) -> io::Result<()>)
-    -> io::Result<()>;
+    fn vertices(
+        &self,
+        take: &mut dyn FnMut(VertexId, bool, &Key) -> io::Result<()>,
+    ) -> io::Result<()>;
 
     /// Passes the ranges of the ids on whose vertices are there.
     fn ranges(&self, take: &mut dyn FnMut(VertexId, u32) -> io::Result<()>) -> io::Result<()>;
@@ -189,7 +191,8 @@ pub(crate) fn time(folder: &Folder, path: &Path, version: u64) -> Result<u64> {
     let file = folder.disk.open(path, false).map_err(|error| disk_error("open", path, &error))?;
     let mut bytes = vec![0; START + HEADER + BLOCK + BLOCK];
     let read = file.read_up_to(&mut bytes, 0).map_err(|error| disk_error("read", path, &error))?;
-    let first = bytes[..read].get(START..).and_then(|bytes| frame::open(bytes, folder.salt(version)));
+    let first =
+        bytes[..read].get(START..).and_then(|bytes| frame::open(bytes, folder.salt(version)));
     first
         .map(|(header, _)| header.time)
         .ok_or_else(|| corrupt(path, START as u64, "its first frame is damaged"))
@@ -197,11 +200,7 @@ pub(crate) fn time(folder: &Folder, path: &Path, version: u64) -> Result<u64> {
 
 type Frame<'a> = (u64, Header, &'a [u8]);
 
-fn assemble(
-    schema: Schema,
-    version: u64,
-    frames: &[Frame<'_>],
-) -> Result<State, (u64, Malformed)> {
+fn assemble(schema: Schema, version: u64, frames: &[Frame<'_>]) -> Result<State, (u64, Malformed)> {
     let mut vertices = Vertices::default();
     let mut expected = (0, 0);
     let mut time = 0;
@@ -242,10 +241,14 @@ fn assemble(
     if (vertices.count(), edges.len() as u64) != expected {
         return Err((last, Malformed("it does not hold as much as it says")));
     }
-    let ascending = edges.par_windows(2).all(|pair| (pair[0].0, pair[0].1) < (pair[1].0, pair[1].1));
+    let ascending =
+        edges.par_windows(2).all(|pair| (pair[0].0, pair[0].1) < (pair[1].0, pair[1].1));
     let ends = edges.par_iter().all(|edge| vertices.contains(edge.0) && vertices.contains(edge.1));
     if !ascending || !ends {
-        return Err((last, Malformed("its edges are not in order, or have an end that is no vertex")));
+        return Err((
+            last,
+            Malformed("its edges are not in order, or have an end that is no vertex"),
+        ));
     }
     Ok(State::new(schema, (version, time), vertices, edges))
 }

@@ -13,11 +13,12 @@ use crate::durable::{Durable, Keeper, Opening};
 use crate::engine::fat_tree::{Changes, Effect, Idle, Load, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
+use crate::history::{Change, Commit, Follower, When, net};
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Sink;
 use crate::log::state::State;
-use crate::options::{Isolation, Options, Weights, kind_in_words};
+use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
@@ -220,6 +221,54 @@ impl Database {
     /// Opens a snapshot of the newest version.
     pub fn snapshot(&self) -> Result<Snapshot> {
         self.inner.snapshot()
+    }
+
+    /// Opens a snapshot of an older version, or of the last version that was written at a time, as
+    /// far back as [`crate::Keep`] says. It is put together from the files: in the time that opening
+    /// the database takes, and as much memory as the graph.
+    pub fn snapshot_at(&self, when: impl Into<When>) -> Result<Snapshot> {
+        let (when, newest) = (when.into(), self.version());
+        match when {
+            When::Version(version) if version == newest => return self.snapshot(),
+            When::Version(version) if version > newest => return Err(Error::NotYet { newest }),
+            _ => {}
+        }
+        let durable = self.inner.durable.as_ref().ok_or(Error::NotDurable)?;
+        let state = durable.past(when.until())?;
+        let options = Options { durability: Durability::None, ..self.inner.options.clone() };
+        let inner = Inner::new(options, Versions::new(state.version), None);
+        inner.load(&state);
+        Arc::new(inner).snapshot()
+    }
+
+    /// Follows the commits after a version.
+    pub fn follow(&self, after: Version) -> Result<Follower> {
+        Follower::new(Arc::clone(&self.inner), after)
+    }
+
+    /// The commits after a version, up to another and with it.
+    pub fn changes(&self, after: Version, until: Version) -> Result<Vec<Commit>> {
+        let newest = self.version();
+        if until > newest {
+            return Err(Error::NotYet { newest });
+        }
+        if let Some(durable) = &self.inner.durable {
+            durable.hand_over(until.0)?;
+        }
+        let mut follower = self.follow(after.min(until))?;
+        let versions = usize::try_from(until.0 - follower.position().0).unwrap_or(usize::MAX);
+        let commits = follower.poll(versions)?;
+        if follower.position() < until {
+            // Under `Durability::None` nothing is written down.
+            return Err(Error::PositionTooOld { oldest: newest });
+        }
+        Ok(commits)
+    }
+
+    /// What differs between two versions, each vertex and edge once, in the order of their keys:
+    /// what the commits between them come to.
+    pub fn diff(&self, from: Version, to: Version) -> Result<Vec<Change>> {
+        Ok(net(self.changes(from, to)?, self.is_directed()))
     }
 
     /// Ends every snapshot that has been open for longer than `age`, to a tenth of a second:

@@ -10,6 +10,7 @@
 //!   - D3 Whoever reads the files holds `files` shared, whoever removes some holds it alone.
 
 use std::io;
+use std::ops::ControlFlow::{Break, Continue};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use crate::database::{Database, Inner};
 use crate::engine::fat_tree::Changes;
 use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
 use crate::io::{Disk, Lock};
-use crate::log::record::{self, Sink};
+use crate::log::reader::{Piece, Reader};
+use crate::log::record::{self, Shape, Sink};
 use crate::log::recover::{Recovered, Until, recover};
 use crate::log::state::{Edge, State};
 use crate::log::{Log, RECORD_MAX, Stopped, now};
@@ -68,12 +70,11 @@ pub(crate) struct Opening<'a> {
     path: &'a Path,
     same_schema: bool,
     read_only: bool,
-    progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
 
 impl<'a> Opening<'a> {
     pub(crate) fn new(options: Options, disk: Arc<dyn Disk>, path: &'a Path) -> Self {
-        Self { options, disk, path, same_schema: false, read_only: false, progress: None }
+        Self { options, disk, path, same_schema: false, read_only: false }
     }
 
     /// A database that is there must be what the options say.
@@ -85,19 +86,10 @@ impl<'a> Opening<'a> {
         Self { read_only: true, ..self }
     }
 
-    /// Hears how many bytes of how many were read.
-    pub(crate) fn progress(self, progress: Option<&'a (dyn Fn(u64, u64) + Sync)>) -> Self {
-        Self { progress, ..self }
-    }
-
     pub(crate) fn open(self) -> Result<Database> {
         let (folder, lock) = self.folder()?;
         let options = self.options.with_schema(folder.schema);
-        let progress = &mut |done, total| {
-            if let Some(progress) = self.progress {
-                progress(done, total);
-            }
-        };
+        let progress = &mut |done, total| options.tell(done, total);
         let mut recovered = recover(&folder, Until::End, None, progress)?;
         if !self.read_only {
             recovered.repair(&folder)?;
@@ -195,7 +187,7 @@ impl Durable {
             return Err(Stopped::ReadOnly);
         }
         let Some(log) = &self.log else { return Ok(()) };
-        record::encode(record, self.folder.schema.shape(), changes, |id, put| {
+        record::encode(record, self.shape(), changes, |id, put| {
             put(db.key_of(id).as_ref());
         });
         log.admit(record.len())
@@ -279,7 +271,8 @@ impl Durable {
             Keep::Everything => 0,
             Keep::Versions(versions) => newest.saturating_sub(versions),
             Keep::Time(age) => {
-                let since = now().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX));
+                let since =
+                    now().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX));
                 let times = listing.checkpoints.iter().rev();
                 let mut old = times.filter_map(|file| {
                     let time = checkpoint::time(&self.folder, &file.path, file.version).ok()?;
@@ -305,9 +298,43 @@ impl Durable {
 
     /// The graph as it was before, from the files.
     pub(crate) fn past(&self, until: Until) -> Result<State> {
+        if let Until::Version(version) = until {
+            self.hand_over(version)?;
+        }
         let _reads = self.files.read();
         let end = self.log.as_ref().and_then(|log| log.end());
-        Ok(recover(&self.folder, until, end, &mut |_, _| ())?.state)
+        let state = recover(&self.folder, until, end, &mut |_, _| Continue(()))?.state;
+        match until {
+            Until::Version(version) if state.version != version => {
+                Err(Error::PositionTooOld { oldest: Version(self.oldest()) })
+            }
+            _ => Ok(state),
+        }
+    }
+
+    /// Has commits up to a version be in the files, if not yet on the disk.
+    pub(crate) fn hand_over(&self, version: u64) -> Result<()> {
+        let Some(log) = &self.log else { return Ok(()) };
+        while log.handed_over() < version {
+            log.write(false)?;
+        }
+        Ok(())
+    }
+
+    /// A reader of the commits after a version.
+    pub(crate) fn reader(&self, after: u64) -> Reader {
+        Reader::new(self.folder.clone(), after)
+    }
+
+    /// The next piece of the log.
+    pub(crate) fn read_on(&self, reader: &mut Reader) -> Result<Option<Piece>> {
+        let _reads = self.files.read();
+        reader.piece(self.log.as_ref().and_then(|log| log.end()))
+    }
+
+    /// What decides how long fields of records are.
+    pub(crate) fn shape(&self) -> Shape {
+        self.folder.schema.shape()
     }
 }
 
@@ -356,7 +383,6 @@ impl checkpoint::Graph for Source<'_> {
 
     fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()> {
         use evergraph_graph::Weight;
-        use std::ops::ControlFlow::{Break, Continue};
         with_view!(self.snapshot.view().map_err(unreadable)?, |view| {
             let all = view.is_directed();
             for source in 0..view.vertex_bound() {

@@ -113,6 +113,12 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// There is a database in the folder already.
+    #[error("there is a database in {} already; choose another folder", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Somebody else has the database open.
     #[error("{} is open in {}; close it there first", path.display(), in_process(*process))]
     Locked {
@@ -169,13 +175,17 @@ pub enum Error {
     },
     /// The log failed while the commit waited for it: whether it happened shows when the database is
     /// opened again.
-    #[error("the log failed ({reason}); whether this commit is there shows when the database is opened again")]
+    #[error(
+        "the log failed ({reason}); whether this commit is there shows when the database is opened again"
+    )]
     OutcomeUnknown {
         /// What went wrong.
         reason: String,
     },
     /// A transaction takes more bytes than the log holds for one.
-    #[error("the transaction takes {bytes} bytes in the log, at most {max} are possible; commit in smaller steps")]
+    #[error(
+        "the transaction takes {bytes} bytes in the log, at most {max} are possible; commit in smaller steps"
+    )]
     RecordTooLong {
         /// How many it takes.
         bytes: usize,
@@ -188,6 +198,9 @@ pub enum Error {
         /// The oldest that can be asked for.
         oldest: Version,
     },
+    /// Whoever hears of the progress asked to stop.
+    #[error("stopped as asked")]
+    Cancelled,
     /// There is no such version yet.
     #[error("the newest version is {newest}")]
     NotYet {

@@ -106,14 +106,23 @@ impl Folder {
         Ok(Some(Self { disk: Arc::clone(disk), path: path.to_path_buf(), id, schema }))
     }
 
-    /// Makes a database in a folder, which is made if need be.
+    /// Makes a database in a folder.
     pub(crate) fn make(disk: &Arc<dyn Disk>, path: &Path, schema: Schema) -> Result<Self> {
-        let id = new_id();
-        let folder = Self { disk: Arc::clone(disk), path: path.to_path_buf(), id, schema };
-        folder.write_whole(NAME, |file| {
-            file.write_all_at(&encode(id, schema), 0).map(|()| LENGTH as u64)
-        })?;
+        let folder = Self::unnamed(disk, path, schema);
+        folder.name()?;
         Ok(folder)
+    }
+
+    /// A database that is not there before it is given its name.
+    pub(crate) fn unnamed(disk: &Arc<dyn Disk>, path: &Path, schema: Schema) -> Self {
+        Self { disk: Arc::clone(disk), path: path.to_path_buf(), id: new_id(), schema }
+    }
+
+    /// Writes down what the database is: from now on it is one.
+    pub(crate) fn name(&self) -> Result<()> {
+        let bytes = encode(self.id, self.schema);
+        self.write_whole(NAME, |file| file.write_all_at(&bytes, 0).map(|()| LENGTH as u64))?;
+        Ok(())
     }
 
     /// The files there are.
@@ -142,7 +151,8 @@ impl Folder {
         name: &str,
         write: impl FnOnce(&dyn File) -> io::Result<u64>,
     ) -> Result<u64> {
-        let (unfinished, path) = (self.path.join(format!("{name}{UNFINISHED}")), self.path.join(name));
+        let (unfinished, path) =
+            (self.path.join(format!("{name}{UNFINISHED}")), self.path.join(name));
         let written = self.write_and_rename(&unfinished, &path, write);
         if written.is_err() {
             // It is removed when the database is opened next, if not now.

@@ -24,7 +24,9 @@ mod dictionary;
 mod durable;
 mod error;
 mod folder;
+mod history;
 mod log;
+mod repair;
 mod service;
 
 mod txn;
@@ -45,9 +47,12 @@ mod models;
 pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
+pub use history::{Change, Commit, Follower, When};
 pub use options::{
-    Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning, Weights,
+    Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning,
+    Weights,
 };
+pub use repair::{Checked, Salvaged, check, check_on, salvage, salvage_on};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};

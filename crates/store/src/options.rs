@@ -1,16 +1,18 @@
 //! How a database is made.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evergraph_graph::KeyKind;
+use evergraph_graph::progress::{Progress, Stage, Status};
 
+use crate::durable::Opening;
 pub use crate::engine::fat_tree::{Directed, Tuning};
 use crate::folder::Schema;
 use crate::io::{Disk, RealDisk};
 use crate::txn::OPERATIONS_MAX;
-use crate::durable::Opening;
 use crate::{Database, Error};
 
 /// What edges carry.
@@ -156,6 +158,17 @@ pub struct Options {
     pub(crate) durability: Durability,
     pub(crate) keep: Keep,
     pub(crate) log_sizes: LogSizes,
+    pub(crate) listener: Option<Listener>,
+}
+
+/// Who hears how far the opening of a database is.
+#[derive(Clone)]
+pub(crate) struct Listener(Arc<dyn Progress + Send + Sync>);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 impl Default for Options {
@@ -177,6 +190,7 @@ impl Default for Options {
             durability: Durability::default(),
             keep: Keep::default(),
             log_sizes: LogSizes::default(),
+            listener: None,
         }
     }
 }
@@ -295,6 +309,19 @@ impl Options {
     #[must_use]
     pub fn log_sizes(self, log_sizes: LogSizes) -> Self {
         Self { log_sizes, ..self }
+    }
+
+    /// Who hears how far the opening of a database in a folder is, and may stop it: then it answers
+    /// [`Error::Cancelled`], and the folder is as it was.
+    #[must_use]
+    pub fn progress(self, listener: Arc<dyn Progress + Send + Sync>) -> Self {
+        Self { listener: Some(Listener(listener)), ..self }
+    }
+
+    /// Tells whoever wants to hear it how many bytes of how many were read.
+    pub(crate) fn tell(&self, done: u64, total: u64) -> ControlFlow<()> {
+        let status = Status { stage: Stage::Recovering, done, total: Some(total), lines: 0 };
+        self.listener.as_ref().map_or(ControlFlow::Continue(()), |heard| heard.0.tick(&status))
     }
 
     /// Makes an empty database in memory.

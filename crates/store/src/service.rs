@@ -55,11 +55,8 @@ impl Rest {
 impl Background {
     /// Starts a thread that works until its rest is over.
     pub(crate) fn start(name: &str, work: impl FnOnce(&Rest) + Send + 'static) -> Self {
-        let rest = Rest {
-            stop: AtomicBool::new(false),
-            lock: Mutex::new(()),
-            wake: Condvar::new(),
-        };
+        let rest =
+            Rest { stop: AtomicBool::new(false), lock: Mutex::new(()), wake: Condvar::new() };
         let rest = Arc::new(rest);
         let of_thread = Arc::clone(&rest);
         let thread = std::thread::Builder::new()

@@ -86,9 +86,8 @@ fn it_is_open_once_to_be_written_or_many_times_to_be_read() {
     assert!(matches!(reader, Err(Error::Locked { .. })));
     let snapshot = db.snapshot().expect("a snapshot");
     drop(db);
-    let readers: Vec<Database> = (0..2)
-        .map(|_| Database::options().open_read_only(path).expect("opens"))
-        .collect();
+    let readers: Vec<Database> =
+        (0..2).map(|_| Database::options().open_read_only(path).expect("opens")).collect();
     let refused = readers[0].transaction(0, |tx| tx.add_vertex(2u64));
     assert_eq!(refused, Err(Error::ReadOnly));
     assert_eq!(readers[0].checkpoint(), Err(Error::ReadOnly));
@@ -110,14 +109,12 @@ fn a_database_of_another_kind_is_not_opened() {
 
 #[test]
 fn a_checkpoint_takes_the_place_of_the_log() {
-    let sizes = LogSizes { segment: 2000, growth: 500, buffer: 1000, record: 300, checkpoint: 1 << 30 };
+    let sizes =
+        LogSizes { segment: 2000, growth: 500, buffer: 1000, record: 300, checkpoint: 1 << 30 };
     for (keep, dense) in [(Keep::Nothing, false), (Keep::Everything, true), (Keep::Nothing, true)] {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = Database::options()
-            .undirected()
-            .keep(keep)
-            .log_sizes(sizes)
-            .service(Service::Manual);
+        let options =
+            Database::options().undirected().keep(keep).log_sizes(sizes).service(Service::Manual);
         let options = if dense { options.dense_keys(10) } else { options };
         let db = open(&options, folder.path());
         for v in 10..400u64 {
@@ -128,7 +125,13 @@ fn a_checkpoint_takes_the_place_of_the_log() {
                 }
                 if v > 20 { tx.add_edge(v, v - 1) } else { Ok(()) }
             })
-            .or_else(|error| if matches!(error, Error::UnknownVertex { .. }) { Ok(db.version()) } else { Err(error) })
+            .or_else(|error| {
+                if matches!(error, Error::UnknownVertex { .. }) {
+                    Ok(db.version())
+                } else {
+                    Err(error)
+                }
+            })
             .expect("commits");
             if v == 200 {
                 assert_eq!(db.checkpoint(), Ok(db.version()));
@@ -136,7 +139,9 @@ fn a_checkpoint_takes_the_place_of_the_log() {
         }
         let (before, version) = (content(&db), db.version());
         let segments = || {
-            let names = std::fs::read_dir(folder.path()).expect("there").map(|e| e.expect("one").file_name());
+            let names = std::fs::read_dir(folder.path())
+                .expect("there")
+                .map(|e| e.expect("one").file_name());
             names.filter(|name| name.to_string_lossy().ends_with(".evl")).count()
         };
         let many = segments();
@@ -148,4 +153,157 @@ fn a_checkpoint_takes_the_place_of_the_log() {
         assert_eq!((content(&db), db.version()), (before, version));
         db.check().expect("sound");
     }
+}
+
+#[test]
+fn the_past_can_be_asked_for() {
+    use evergraph_store::{Change, Version, When};
+    let sizes =
+        LogSizes { segment: 3000, growth: 500, buffer: 1000, record: 300, checkpoint: 1 << 30 };
+    let folder = tempfile::tempdir().expect("a folder");
+    for durability in [Durability::Sync, Durability::Os] {
+        let path = folder.path().join(format!("{durability:?}"));
+        let options = Database::options()
+            .text_keys()
+            .weights(Weights::F32)
+            .keep(Keep::Everything)
+            .durability(durability)
+            .log_sizes(sizes);
+        let mut db = open(&options, &path);
+        let mut past = vec![(db.version(), content(&db))];
+        for step in 0..150u32 {
+            let key = |n: u32| format!("k{}", n % 23);
+            let result = db.transaction(0, |tx| {
+                let (a, b) = (key(step), key(step * 7 + 1));
+                match step % 5 {
+                    0..=2 => {
+                        for k in [&a, &b] {
+                            if !tx.has_vertex(k.as_str())? {
+                                tx.add_vertex(k.as_str())?;
+                            }
+                        }
+                        if tx.has_edge(a.as_str(), b.as_str())? {
+                            tx.set_weight(a.as_str(), b.as_str(), f64::from(step))
+                        } else {
+                            tx.add_edge(a.as_str(), b.as_str())
+                        }
+                    }
+                    3 if tx.has_vertex(b.as_str())? => tx.remove_vertex(b.as_str()),
+                    _ => Ok(()),
+                }
+            });
+            result.expect("commits");
+            if step % 40 == 39 {
+                db.checkpoint().expect("written");
+                (0..3).for_each(|_| _ = db.service());
+            }
+            if step == 90 {
+                drop(db);
+                db = open(&options, &path);
+            }
+            past.push((db.version(), content(&db)));
+        }
+        db.sync().expect("written");
+        let then = std::time::SystemTime::now();
+        past.dedup_by_key(|(version, _)| *version);
+        let at = |when: When| {
+            let snapshot = db.snapshot_at(when).expect("kept");
+            let keys = snapshot.keys().expect("open").into_iter().flatten().count();
+            (snapshot.version(), keys)
+        };
+        for (version, (vertices, _)) in past.iter().step_by(7) {
+            assert_eq!(at(When::Version(*version)), (*version, vertices.len()));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(at(When::Time(then)).0, db.version());
+        assert!(db.snapshot_at(Version(db.version().0 + 1)).is_err());
+        // The changes lead from each version to the next.
+        let (mut vertices, mut edges) = (Vec::new(), Vec::new());
+        for commit in db.changes(Version(0), db.version()).expect("kept") {
+            for change in commit.changes {
+                match change {
+                    Change::AddVertex(key) => vertices.push(key.to_string()),
+                    Change::RemoveVertex(key) => vertices.retain(|k| *k != key.to_string()),
+                    Change::AddEdge(s, t, w) => edges.push((s.to_string(), t.to_string(), w)),
+                    Change::SetWeight(s, t, w) => {
+                        let (s, t) = (s.to_string(), t.to_string());
+                        let edge = edges.iter_mut().find(|e| (&e.0, &e.1) == (&s, &t));
+                        edge.expect("it is there").2 = w;
+                    }
+                    Change::RemoveEdge(s, t) => {
+                        let (s, t) = (s.to_string(), t.to_string());
+                        edges.retain(|e| (&e.0, &e.1) != (&s, &t));
+                    }
+                }
+            }
+            vertices.sort();
+            edges.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+            if let Some((_, then)) = past.iter().find(|(version, _)| *version == commit.version) {
+                assert_eq!((&vertices, &edges), (&then.0, &then.1), "{}", commit.version);
+            }
+        }
+        let all = db.diff(Version(0), db.version()).expect("kept");
+        assert_eq!(all.len(), vertices.len() + edges.len());
+        assert!(db.diff(db.version(), db.version()).expect("nothing").is_empty());
+    }
+}
+
+#[test]
+fn a_past_that_is_not_kept_is_refused() {
+    use evergraph_store::Version;
+    let folder = tempfile::tempdir().expect("a folder");
+    let sizes =
+        LogSizes { segment: 200, growth: 500, buffer: 1000, record: 300, checkpoint: 1 << 30 };
+    let db = open(&Database::options().dense_keys(100).log_sizes(sizes), folder.path());
+    let mut follower = db.follow(Version(0)).expect("from the beginning");
+    for v in 1..100u64 {
+        db.transaction(0, |tx| tx.add_edge(v, v - 1)).expect("commits");
+    }
+    assert_eq!(follower.poll(10).expect("there").len(), 10);
+    db.checkpoint().expect("written");
+    let refused = |error: Option<Error>| matches!(error, Some(Error::PositionTooOld { .. }));
+    assert!(refused(db.snapshot_at(Version(5)).map(drop).err()));
+    assert!(refused(db.changes(Version(5), Version(20)).map(drop).err()));
+    assert!(db.snapshot_at(db.version()).is_ok());
+    let memory = Database::in_memory();
+    assert_eq!(memory.follow(Version(0)).map(drop), Err(Error::NotDurable));
+}
+
+#[test]
+fn damage_is_found_and_what_is_good_is_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, saved) = (folder.path().join("bank.evg"), folder.path().join("saved.evg"));
+    let db = open(&Database::options().text_keys(), &path);
+    for v in 0..50u32 {
+        db.transaction(0, |tx| {
+            tx.add_vertex(format!("v{v}").as_str())?;
+            if v > 0 {
+                tx.add_edge(format!("v{v}").as_str(), format!("v{}", v - 1).as_str())?;
+            }
+            Ok(())
+        })
+        .expect("commits");
+    }
+    db.close().expect("closes");
+    let checked = evergraph_store::check(&path).expect("looked at");
+    assert_eq!((checked.vertices, checked.edges, checked.problems.len()), (50, 49, 0));
+    let log = path.join("log-00000000000000000001.evl");
+    let mut bytes = std::fs::read(&log).expect("there");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&log, &bytes).expect("writes");
+    let Err(Error::Corrupt { path: file, offset, .. }) = Database::open(&path).map(drop) else {
+        panic!("damage is not opened");
+    };
+    assert_eq!(file, log);
+    assert!(offset as usize <= middle);
+    assert_eq!(evergraph_store::check(&path).expect("looked at").problems.len(), 1);
+    let report = evergraph_store::salvage(&path, &saved).expect("saved");
+    assert_eq!((report.vertices, report.dangling, report.gaps.len()), (49, 1, 1));
+    let db = Database::open(&saved).expect("opens");
+    assert_eq!((db.stats().vertices, db.stats().edges), (49, 47));
+    db.check().expect("sound");
+    assert!(matches!(evergraph_store::salvage(&path, &saved), Err(Error::Locked { .. })));
+    drop(db);
+    assert!(matches!(evergraph_store::salvage(&path, &saved), Err(Error::Exists { .. })));
 }

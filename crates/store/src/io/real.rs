@@ -63,7 +63,8 @@ impl Disk for RealDisk {
 
     fn lock(&self, path: &Path, shared: bool) -> Result<Locking> {
         // Who may only read the folder can lock the file as well, if it is there.
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let options =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = match options {
             Err(_) if shared => fs::File::open(path)?,
             opened => opened?,

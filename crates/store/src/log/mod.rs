@@ -18,6 +18,7 @@
 //!   loom: `models::loom_log_*`; the crash tests of `crates/verify`.
 
 pub(crate) mod frame;
+pub(crate) mod reader;
 pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod segment;
@@ -110,7 +111,12 @@ pub(crate) struct Log {
 impl Log {
     /// The log of a database whose last version is `version`, of which the last segment on the
     /// disk is as long as recovery left it.
-    pub(crate) fn new(folder: Folder, version: u64, durability: Durability, sizes: LogSizes) -> Self {
+    pub(crate) fn new(
+        folder: Folder,
+        version: u64,
+        durability: Durability,
+        sizes: LogSizes,
+    ) -> Self {
         Self {
             durability,
             sizes,

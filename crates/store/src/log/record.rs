@@ -228,14 +228,14 @@ impl<'a> Source<'a> {
     }
 
     fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, left) = self.bytes.split_at_checked(len).ok_or(Malformed("it ends too early"))?;
+        let (taken, left) =
+            self.bytes.split_at_checked(len).ok_or(Malformed("it ends too early"))?;
         self.bytes = left;
         Ok(taken)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let (taken, left) =
-            self.bytes.split_first_chunk().ok_or(Malformed("it ends too early"))?;
+        let (taken, left) = self.bytes.split_first_chunk().ok_or(Malformed("it ends too early"))?;
         self.bytes = left;
         Ok(*taken)
     }
@@ -251,7 +251,11 @@ impl<'a> Source<'a> {
     /// An id, which is one that a vertex can have.
     pub(crate) fn id(&mut self) -> Result<VertexId, Malformed> {
         let id = self.number()?;
-        if id < evergraph_graph::MAX_VERTICES { Ok(id) } else { Err(Malformed("no vertex has this id")) }
+        if id < evergraph_graph::MAX_VERTICES {
+            Ok(id)
+        } else {
+            Err(Malformed("no vertex has this id"))
+        }
     }
 
     fn varint(&mut self) -> Result<u64, Malformed> {

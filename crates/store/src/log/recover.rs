@@ -5,12 +5,13 @@
 //!     interrupted and run again at any point.
 //!   - Every commit from the checkpoint to the end is there; a gap is damage.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::segment::{Content, Segment};
 use super::state::State;
 use crate::folder::{Folder, Listing, Numbered, corrupt, disk_error};
-use crate::{Error, Result, checkpoint};
+use crate::{Error, Result, Version, checkpoint};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +26,8 @@ pub(crate) enum Until {
 /// that is.
 pub(crate) type End = (u64, u64);
 
-/// Hears how many bytes of how many were read.
-pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+/// Hears how many bytes of how many were read, and may ask to stop.
+pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 
 /// What was found.
 pub(crate) struct Recovered {
@@ -85,13 +86,10 @@ pub(crate) fn recover(
     let checkpoint = state.version;
     let at = listing.segments.partition_point(|segment| segment.version <= state.version + 1);
     let needed = &listing.segments[at.saturating_sub(1)..];
-    let reaches = needed.first().is_none_or(|segment| segment.version <= state.version + 1);
-    let lost = damaged.is_some() && (needed.is_empty() || !reaches);
-    if let Some(error) = damaged.filter(|_| lost) {
-        return Err(error);
-    }
-    if !reaches {
-        return Err(missing(&needed[0], state.version + 1, until));
+    let begin = needed.first().or(listing.checkpoints.last());
+    let gap = begin.filter(|file| file.version > state.version + 1);
+    if let Some(gap) = gap {
+        return Err(damaged.unwrap_or_else(|| missing(gap, state.version + 1, until)));
     }
     let mut reading = Reading { folder, until, grown: end, progress, done: 0, total: 0, end: 0 };
     reading.read(needed, &mut state)?;
@@ -120,7 +118,7 @@ fn missing(first: &Numbered, wanted: u64, until: Until) -> Error {
             corrupt(&first.path, 0, format!("the commits from version {wanted} on are missing"))
         }
         Until::Version(_) | Until::Time(_) => {
-            Error::PositionTooOld { oldest: crate::Version(first.version) }
+            Error::PositionTooOld { oldest: Version(first.version) }
         }
     }
 }
@@ -135,7 +133,8 @@ fn drop_headless(folder: &Folder, listing: &mut Listing) -> Result<Option<PathBu
     Ok(if begun { None } else { listing.segments.pop().map(|last| last.path) })
 }
 
-fn read(folder: &Folder, file: &Numbered) -> Result<Vec<u8>> {
+/// All bytes of a segment.
+pub(crate) fn read(folder: &Folder, file: &Numbered) -> Result<Vec<u8>> {
     let opened = folder.disk.open(&file.path, false);
     let opened = opened.map_err(|error| disk_error("open", &file.path, &error))?;
     opened.read_from(0).map_err(|error| disk_error("read", &file.path, &error))
@@ -186,7 +185,9 @@ impl Reading<'_, '_> {
         for batch in &content.batches {
             let length = batch.payload.len() as u64;
             self.done += length;
-            (self.progress)(self.done, self.total);
+            if (self.progress)(self.done, self.total).is_break() {
+                return Err(Error::Cancelled);
+            }
             let limit = match self.until {
                 Until::End => u64::MAX,
                 Until::Version(version) => version,

@@ -128,6 +128,28 @@ impl<'a> Segment<'a> {
         Ok(())
     }
 
+    /// Every batch that can still be read, and where something is that can not.
+    pub(crate) fn rest(&self) -> (Vec<Batch<'a>>, Vec<Error>) {
+        let salt = self.folder.salt(self.first);
+        let (mut batches, mut errors) = (Vec::new(), Vec::new());
+        let mut at = START as usize;
+        if self.bytes.get(..at) != Some(&head(self.folder.id)[..]) {
+            errors.push(self.corrupt(0, "it does not begin like a segment of this database"));
+        }
+        while at < self.bytes.len() && self.bytes[at..].iter().any(|&byte| byte != 0) {
+            if let Some((header, payload)) = frame::open(&self.bytes[at..], salt) {
+                if header.kind == BATCH {
+                    batches.push(Batch { offset: at as u64, header, payload });
+                }
+                at += frame::HEADER + payload.len();
+                continue;
+            }
+            errors.push(self.corrupt(at as u64, "a batch of commits is damaged or cut short"));
+            at = self.find_frame(at + 1, salt).map_or(self.bytes.len(), |(next, _)| next);
+        }
+        (batches, errors)
+    }
+
     /// The first whole frame from an offset on, on whatever byte it begins.
     fn find_frame(&self, from: usize, salt: u32) -> Option<(usize, Header)> {
         let plausible = |at: &usize| {

@@ -9,6 +9,7 @@
 //!   - An undirected edge stands once, with the lower id first.
 //!   - Edges are strictly ascending.
 
+use std::io;
 use std::ops::Range;
 
 use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
@@ -16,6 +17,7 @@ use rayon::prelude::*;
 
 use super::record::{Item, Malformed, Shape, Source};
 use super::segment::Batch;
+use crate::checkpoint;
 use crate::engine::fat_tree::Directed;
 use crate::folder::Schema;
 
@@ -94,14 +96,6 @@ impl Vertices {
         }
         self.keys[id as usize] = Some(key.to_owned());
     }
-
-    /// The key of an id.
-    pub(crate) fn key(&self, id: VertexId) -> Option<Key> {
-        if self.keys.is_empty() {
-            return Some(Key::Number(u64::from(id)));
-        }
-        self.keys.get(id as usize).cloned().flatten()
-    }
 }
 
 impl State {
@@ -161,6 +155,14 @@ impl State {
     fn edit(&mut self, source: VertexId, target: VertexId, weight: Option<f64>) {
         let (source, target) = self.schema.in_order(source, target);
         self.edits.push(Edit { source, target, weight });
+    }
+
+    /// Takes away what can not be: edges with an end that is no vertex; how many.
+    pub(crate) fn drop_dangling(&mut self) -> u64 {
+        let before = self.edges.len();
+        let vertices = &self.vertices;
+        self.edges.retain(|edge| vertices.contains(edge.0) && vertices.contains(edge.1));
+        (before - self.edges.len()) as u64
     }
 
     /// Merges what was taken in with the edges.
@@ -233,5 +235,25 @@ impl Schema {
             Directed::No if source > target => (target, source),
             _ => (source, target),
         }
+    }
+}
+
+impl checkpoint::Graph for State {
+    fn vertices(
+        &self,
+        take: &mut dyn FnMut(VertexId, bool, &Key) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let keyed = (0..self.vertices.bound).zip(&self.vertices.keys);
+        let mut keyed = keyed.filter_map(|(id, key)| Some((id, key.as_ref()?)));
+        keyed.try_for_each(|(id, key)| take(id, self.vertices.contains(id), key))
+    }
+
+    fn ranges(&self, take: &mut dyn FnMut(VertexId, u32) -> io::Result<()>) -> io::Result<()> {
+        let mut ids = (0..self.vertices.bound).filter(|&id| self.vertices.contains(id));
+        ids.try_for_each(|id| take(id, 1))
+    }
+
+    fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()> {
+        self.edges.iter().try_for_each(|&edge| take(edge))
     }
 }

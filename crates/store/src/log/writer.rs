@@ -101,7 +101,7 @@ impl Writer {
         if open.end + bytes <= open.size {
             return Ok(());
         }
-        let more = (open.end / 2).clamp(sizes.growth, sizes.segment.max(sizes.growth) / 4);
+        let more = (open.end / 2).min(sizes.segment / 4).max(sizes.growth);
         grow(open, open.end + bytes + more)
     }
 

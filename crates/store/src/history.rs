@@ -1,0 +1,232 @@
+//! The past, and how it became the present: commits in order, from the log.
+//!
+//! Changes are pulled: a [`Follower`] keeps its place and asks for more when it likes. No writer
+//! waits for it. The log on the disk serves it for as long as [`crate::Keep`] and the last
+//! checkpoint say; one that comes later hears [`Error::PositionTooOld`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use evergraph_graph::{Key, VertexId};
+
+use crate::database::Inner;
+use crate::log::reader::Reader;
+use crate::log::record::{Item, Shape};
+use crate::log::recover::Until;
+use crate::{Error, Result, Version};
+
+/// A version, or a time: the last commit that was written then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// A version.
+    Version(Version),
+    /// A time.
+    Time(SystemTime),
+}
+
+impl From<Version> for When {
+    fn from(version: Version) -> Self {
+        Self::Version(version)
+    }
+}
+
+impl From<SystemTime> for When {
+    fn from(time: SystemTime) -> Self {
+        Self::Time(time)
+    }
+}
+
+impl When {
+    pub(crate) fn until(self) -> Until {
+        match self {
+            Self::Version(Version(version)) => Until::Version(version),
+            Self::Time(time) => {
+                let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                Until::Time(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Commit {
+    /// The version it made.
+    pub version: Version,
+    /// When it was written to the log: under [`crate::Durability::Sync`] while it was committed, else
+    /// as much later as that mode says.
+    pub time: SystemTime,
+    /// What it changed: vertices first, then edges.
+    pub changes: Vec<Change>,
+}
+
+/// A change of one vertex or one edge.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A vertex was added.
+    AddVertex(Key),
+    /// A vertex was removed; its edges were removed with it, by changes of their own.
+    RemoveVertex(Key),
+    /// An edge was added; its weight, 1 if edges carry none.
+    AddEdge(Key, Key, f64),
+    /// An edge got another weight.
+    SetWeight(Key, Key, f64),
+    /// An edge was removed.
+    RemoveEdge(Key, Key),
+}
+
+impl Change {
+    fn new(item: Item<'_>, key: impl Fn(VertexId) -> Key) -> Self {
+        match item {
+            Item::AddVertex(_, added) => Self::AddVertex(added.to_owned()),
+            Item::RemoveVertex(id) => Self::RemoveVertex(key(id)),
+            Item::AddEdge(source, target, weight) => {
+                Self::AddEdge(key(source), key(target), weight)
+            }
+            Item::SetWeight(source, target, weight) => {
+                Self::SetWeight(key(source), key(target), weight)
+            }
+            Item::RemoveEdge(source, target) => Self::RemoveEdge(key(source), key(target)),
+        }
+    }
+}
+
+/// Follows the commits of a database from a version on.
+///
+/// ```
+/// use evergraph_store::{Change, Database};
+/// # let folder = tempfile::tempdir()?;
+/// let db = Database::open(folder.path())?;
+/// let mut follower = db.follow(db.version())?;
+/// db.transaction(0, |tx| tx.add_vertex(7u64))?;
+/// let commits = follower.poll(100)?;
+/// assert_eq!(commits[0].changes, [Change::AddVertex(7u64.into())]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Follower {
+    db: Arc<Inner>,
+    reader: Reader,
+    shape: Shape,
+    /// The version up to which commits were handed out.
+    position: Version,
+    /// Commits that were read and not handed out yet, the next one last.
+    read: Vec<Commit>,
+}
+
+/// How long [`Follower::wait`] rests before it looks again.
+const PAUSE: Duration = Duration::from_millis(2);
+
+impl Follower {
+    pub(crate) fn new(db: Arc<Inner>, after: Version) -> Result<Self> {
+        let durable = db.durable.as_ref().ok_or(Error::NotDurable)?;
+        let newest = Version(db.versions.clock.visible());
+        if after > newest {
+            return Err(Error::NotYet { newest });
+        }
+        let (reader, shape) = (durable.reader(after.0), durable.shape());
+        Ok(Self { db, reader, shape, position: after, read: Vec::new() })
+    }
+
+    /// The version up to which commits were handed out. A follower made with it goes on from there.
+    pub fn position(&self) -> Version {
+        self.position
+    }
+
+    /// How many versions it is behind.
+    pub fn lag(&self) -> u64 {
+        self.db.versions.clock.visible().saturating_sub(self.position.0)
+    }
+
+    /// The next commits that are visible, `max` at most; none if there are none yet. Does not wait
+    /// for writers, and they do not wait for it.
+    pub fn poll(&mut self, max: usize) -> Result<Vec<Commit>> {
+        let visible = self.db.versions.clock.visible();
+        let mut commits = Vec::new();
+        while commits.len() < max && self.position.0 < visible {
+            let Some(next) = self.read.pop_if(|commit| commit.version.0 <= visible) else {
+                if !self.read.is_empty() || !self.read_more()? {
+                    break;
+                }
+                continue;
+            };
+            self.position = next.version;
+            commits.push(next);
+        }
+        Ok(commits)
+    }
+
+    /// As [`Follower::poll`], but waits for the first commit, for so long at most.
+    pub fn wait(&mut self, max: usize, limit: Duration) -> Result<Vec<Commit>> {
+        let start = std::time::Instant::now();
+        loop {
+            let commits = self.poll(max)?;
+            if !commits.is_empty() || start.elapsed() >= limit {
+                return Ok(commits);
+            }
+            std::thread::sleep(PAUSE.min(limit));
+        }
+    }
+
+    /// Reads on; false if there is nothing yet.
+    fn read_more(&mut self) -> Result<bool> {
+        let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
+        let Some(piece) = durable.read_on(&mut self.reader)? else { return Ok(false) };
+        let (db, position, read) = (&self.db, self.position.0, &mut self.read);
+        piece.each(self.shape, |version, time, source| {
+            let mut changes = Vec::new();
+            source.record(|item| {
+                if version > position {
+                    changes.push(Change::new(item, |id| db.key_of(id)));
+                }
+                Ok(())
+            })?;
+            if version > position {
+                let time = SystemTime::UNIX_EPOCH + Duration::from_micros(time);
+                read.push(Commit { version: Version(version), time, changes });
+            }
+            Ok(())
+        })?;
+        self.read.reverse();
+        Ok(true)
+    }
+}
+
+/// What changed over several commits, each vertex and edge once: a vertex or edge that came and went
+/// does not show, one that went and came shows as what it is then.
+pub(crate) fn net(commits: impl IntoIterator<Item = Commit>, directed: bool) -> Vec<Change> {
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    enum Subject {
+        Vertex(Key),
+        Edge(Key, Key),
+    }
+    let subject = |change: &Change| match change {
+        Change::AddVertex(key) | Change::RemoveVertex(key) => Subject::Vertex(key.clone()),
+        Change::AddEdge(source, target, _)
+        | Change::SetWeight(source, target, _)
+        | Change::RemoveEdge(source, target) => {
+            let turned = !directed && source > target;
+            let (source, target) = if turned { (target, source) } else { (source, target) };
+            Subject::Edge(source.clone(), target.clone())
+        }
+    };
+    // Whether it was there before, and the last change.
+    let mut subjects: BTreeMap<Subject, (bool, Change)> = BTreeMap::new();
+    for change in commits.into_iter().flat_map(|commit| commit.changes) {
+        let there = !matches!(change, Change::AddVertex(_) | Change::AddEdge(..));
+        let entry = subjects.entry(subject(&change)).or_insert_with(|| (there, change.clone()));
+        entry.1 = change;
+    }
+    let changes = subjects.into_values().filter_map(|(there, last)| match (there, last) {
+        (true, Change::AddEdge(source, target, weight)) => {
+            Some(Change::SetWeight(source, target, weight))
+        }
+        (false, Change::SetWeight(source, target, weight)) => {
+            Some(Change::AddEdge(source, target, weight))
+        }
+        (true, Change::AddVertex(_))
+        | (false, Change::RemoveVertex(_) | Change::RemoveEdge(..)) => None,
+        (_, last) => Some(last),
+    });
+    changes.collect()
+}

@@ -1,0 +1,158 @@
+//! Reads the log in pieces, while it grows: for whoever follows it.
+//!
+//! # Invariants
+//!   - Versions come in order, without a gap, each once.
+//!   - A frame is taken when it is whole; one that is not is not there yet.
+//!   - A piece is read under the lock of the files; between two pieces segments may be removed. A
+//!     reader that needs one of those hears [`Error::PositionTooOld`].
+
+use std::path::PathBuf;
+
+use super::frame::{self, HEADER, Header};
+use super::record::{Malformed, Source};
+use super::recover::End;
+use super::segment::{BATCH, START};
+use crate::folder::{Folder, Numbered, corrupt, disk_error};
+use crate::{Error, Result, Version};
+
+/// Bytes of a piece, unless a batch is longer.
+const PIECE: usize = 1 << 22;
+
+/// A place in the log.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    folder: Folder,
+    /// The version that comes next.
+    next: u64,
+    segment: Option<Place>,
+}
+
+/// Where in which segment the next batch begins.
+#[derive(Debug)]
+struct Place {
+    first: u64,
+    path: PathBuf,
+    offset: u64,
+}
+
+/// Some whole batches, side by side.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    bytes: Vec<u8>,
+    path: PathBuf,
+    batches: Vec<Found>,
+}
+
+impl Reader {
+    /// A reader of the commits after a version.
+    pub(crate) fn new(folder: Folder, after: u64) -> Self {
+        Self { folder, next: after + 1, segment: None }
+    }
+
+    /// The next batches; none if there are none yet. `end` is where the log ends, if this program is
+    /// the one that writes it.
+    pub(crate) fn piece(&mut self, end: Option<End>) -> Result<Option<Piece>> {
+        loop {
+            if self.segment.is_none() && !self.find(end)? {
+                return Ok(None);
+            }
+            if let Some(piece) = self.read(end)? {
+                return Ok(Some(piece));
+            }
+            // The segment may have been followed by another one.
+            let Some(place) = self.segment.take() else { return Ok(None) };
+            if !self.find(end)? || self.segment.as_ref().is_some_and(|now| now.first == place.first)
+            {
+                self.segment = Some(place);
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Finds the segment with the next version; false if there is none yet.
+    fn find(&mut self, end: Option<End>) -> Result<bool> {
+        let segments = self.folder.list()?.segments;
+        let grown = |file: &&Numbered| end.is_none_or(|(last, _)| file.version <= last);
+        let Some(oldest) = segments.first() else { return Ok(false) };
+        if oldest.version > self.next {
+            return Err(Error::PositionTooOld { oldest: Version(oldest.version - 1) });
+        }
+        let file = segments.iter().filter(grown).rfind(|file| file.version <= self.next);
+        self.segment =
+            file.map(|file| Place { first: file.version, path: file.path.clone(), offset: START });
+        Ok(self.segment.is_some())
+    }
+
+    /// Reads on in the segment; none if nothing whole is there.
+    fn read(&mut self, end: Option<End>) -> Result<Option<Piece>> {
+        let Some(place) = &mut self.segment else { return Ok(None) };
+        let opened = self.folder.disk.open(&place.path, false);
+        let file = opened.map_err(|error| disk_error("open", &place.path, &error))?;
+        let size = file.size().map_err(|error| disk_error("open", &place.path, &error))?;
+        let size = end.filter(|end| end.0 == place.first).map_or(size, |(_, end)| end.min(size));
+        let salt = self.folder.salt(place.first);
+        let mut length = PIECE;
+        loop {
+            let left = size.saturating_sub(place.offset) as usize;
+            let mut bytes = vec![0; length.min(left)];
+            let read = file.read_up_to(&mut bytes, place.offset);
+            bytes.truncate(read.map_err(|error| disk_error("read", &place.path, &error))?);
+            let (batches, used) = batches(&bytes, self.next, place.offset, salt);
+            if used == 0 && length < left {
+                length = left.min(4 * length);
+                continue;
+            }
+            place.offset += used as u64;
+            let Some(&(_, _, last)) = batches.last() else {
+                if used == 0 {
+                    return Ok(None);
+                }
+                continue; // older ones, or that it was closed
+            };
+            self.next = last.first + u64::from(last.count);
+            return Ok(Some(Piece { bytes, path: place.path.clone(), batches }));
+        }
+    }
+}
+
+/// A batch in a piece: where its frame begins there, where in the file, and what it says.
+type Found = (usize, u64, Header);
+
+/// The batches at the start of the bytes that have `next` or later versions, and how many bytes of
+/// whole frames there are.
+fn batches(bytes: &[u8], next: u64, offset: u64, salt: u32) -> (Vec<Found>, usize) {
+    let mut batches = Vec::new();
+    let mut at = 0;
+    while let Some((header, payload)) = frame::open(&bytes[at..], salt) {
+        if header.kind == BATCH && header.first + u64::from(header.count) > next {
+            batches.push((at, offset + at as u64, header));
+        }
+        at += HEADER + payload.len();
+    }
+    (batches, at)
+}
+
+impl Piece {
+    /// Passes every commit on: its version, when it was written, and its items.
+    pub(crate) fn each(
+        &self,
+        shape: super::record::Shape,
+        mut take: impl FnMut(u64, u64, &mut Source<'_>) -> Result<(), Malformed>,
+    ) -> Result<()> {
+        for &(at, offset, header) in &self.batches {
+            let payload = &self.bytes[at + HEADER..at + HEADER + self.length(at)];
+            let mut source = Source::new(payload, shape);
+            let versions = header.first..header.first + u64::from(header.count);
+            let mut versions = versions.map(|version| take(version, header.time, &mut source));
+            versions
+                .try_for_each(|taken| taken)
+                .map_err(|malformed| corrupt(&self.path, offset, malformed.0))?;
+        }
+        Ok(())
+    }
+
+    fn length(&self, at: usize) -> usize {
+        let bytes = self.bytes[at + 4..at + 8].try_into().expect("four bytes of a whole frame");
+        u32::from_le_bytes(bytes) as usize
+    }
+}
