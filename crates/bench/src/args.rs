@@ -66,6 +66,10 @@ pub struct Args {
     /// Edges of the hub (hub)
     #[arg(long, value_name = "N", default_value_t = 5_000_000)]
     pub hub_edges: u32,
+    /// Where databases that survive are made, in folders of their own that are removed again
+    /// [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub disk: Option<PathBuf>,
     /// Serves as the process whose memory is measured
     #[arg(long, hide = true, value_name = "SPEC")]
     pub worker: Option<WorkerSpec>,
@@ -126,13 +130,17 @@ pub enum What {
     Scan,
     /// Changes and look-ups at one vertex with millions of edges
     Hub,
+    /// Commits that survive: each mode of durability, committers who wait for the disk, checkpoints
+    Durable,
+    /// Opening a database again, from its log and from a checkpoint
+    Recover,
     /// All of these
     All,
 }
 
 impl What {
     /// Everything, in the order it is measured. The scans are among the kernels.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 11] = [
         Self::Insert,
         Self::Batch,
         Self::Latency,
@@ -141,6 +149,8 @@ impl What {
         Self::Mixed,
         Self::Update,
         Self::Memory,
+        Self::Durable,
+        Self::Recover,
         Self::Hub,
     ];
 }

@@ -41,6 +41,9 @@ pub enum Error {
         /// How many it should have.
         needed: usize,
     },
+    /// There is no place for a database on the disk.
+    #[error("could not make a folder for a database: {0}; choose another place with `--disk`")]
+    Disk(io::Error),
     /// The results could not be written.
     #[error("{path}: {source}", path = path.display())]
     Write {

@@ -53,11 +53,13 @@ pub struct Row {
     pub keys: Option<&'static str>,
     /// How transactions were isolated, if not as by default.
     pub isolation: Option<&'static str>,
+    /// When commits were on the disk: `memory` (never), `none`, `os`, `group` or `sync`.
+    pub durability: Option<&'static str>,
     /// Edges per transaction.
     pub batch: Option<u64>,
     /// What a batch went into: an `empty` database or a `full` one.
     pub into: Option<&'static str>,
-    /// After what memory was measured.
+    /// After what memory was measured, or from what a database was opened.
     pub after: Option<&'static str>,
     /// Whose memory was measured: a process of its `own` or one that is `shared`.
     pub process: Option<&'static str>,

@@ -56,6 +56,7 @@ fn details(row: &Row) -> String {
         row.kernel.map(|kernel| format!("during {kernel}")),
         row.keys.map(|keys| format!("{keys} keys")),
         row.isolation.map(str::to_owned),
+        row.durability.map(str::to_owned),
         row.batch.map(|batch| format!("{batch} edges")),
         row.into.map(|into| format!("into {into}")),
         row.after.map(|after| format!("after {}", after.replace('_', " "))),

@@ -2,12 +2,14 @@
 
 mod bandwidth;
 mod batch;
+mod durable;
 mod hub;
 mod insert;
 mod kernels;
 mod latency;
 mod memory;
 mod mixed;
+mod recover;
 mod snapshot;
 mod update;
 
@@ -78,6 +80,8 @@ impl<'a> Session<'a> {
             What::Memory => memory::measure(self, input, threads),
             What::Latency => latency::measure(self, input, threads),
             What::Snapshot => snapshot::measure(self, input, threads),
+            What::Durable => durable::measure(self, input, threads),
+            What::Recover => recover::measure(self, input, threads),
             What::Hub | What::All => unreachable!("measured elsewhere"),
         }
     }
