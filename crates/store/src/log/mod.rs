@@ -15,9 +15,11 @@
 //!   - L4 A commit is let in only while the file has zeros for it, so a full disk refuses commits
 //!     before they happen.
 //! # Checked by
-//!   loom: `models::loom_log_*`; the crash tests of `crates/verify`.
+//!   loom: `models::loom_log_*` here; the crash tests of `crates/verify`.
 
 pub(crate) mod frame;
+#[cfg(all(test, loom))]
+mod models;
 pub(crate) mod reader;
 pub(crate) mod record;
 pub(crate) mod recover;
