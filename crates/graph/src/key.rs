@@ -76,6 +76,18 @@ impl From<u32> for KeyRef<'_> {
     }
 }
 
+impl From<u64> for Key {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for Key {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
 impl<'a> From<&'a str> for KeyRef<'a> {
     #[inline]
     fn from(text: &'a str) -> Self {

@@ -8,6 +8,7 @@
 //!    RANGES    count times  first id: u32 | how many: u32       dense ids that are there
 //!    EDGES     count times  source: u32 | target: u32 | weight; ascending over the whole file,
 //!              an undirected edge once, the lower id first
+//!    POSITIONS count times  length: u32 | version: u64 | name
 //!    END       vertices: u64 | edges: u64, which must be what was read; the last frame
 //! ```
 //! # Invariants
@@ -20,12 +21,12 @@ use std::path::Path;
 use evergraph_graph::{Key, KeyKind, VertexId};
 use rayon::prelude::*;
 
-use crate::Result;
 use crate::folder::{Folder, Schema, checkpoint_name, corrupt, disk_error};
 use crate::io::File;
 use crate::log::frame::{self, HEADER, Header};
 use crate::log::record::{Malformed, Source};
 use crate::log::state::{Edge, State, Vertices};
+use crate::{Result, Version};
 
 const MAGIC: [u8; 8] = *b"EVGCKP01";
 const FORMAT: u32 = 1;
@@ -35,6 +36,7 @@ const VERTICES: u32 = 1;
 const RANGES: u32 = 2;
 const EDGES: u32 = 3;
 const END: u32 = 4;
+const POSITIONS: u32 = 5;
 
 /// A frame is written when it is so long.
 const BLOCK: usize = 1 << 20;
@@ -57,6 +59,9 @@ pub(crate) trait Graph {
 
     /// Passes the ranges of the ids on whose vertices are there.
     fn ranges(&self, take: &mut dyn FnMut(VertexId, u32) -> io::Result<()>) -> io::Result<()>;
+
+    /// How far readers of the log are.
+    fn positions(&self) -> &[(Box<str>, Version)];
 
     /// Passes every edge on, ascending, an undirected one once with the lower id first.
     fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()>;
@@ -96,6 +101,13 @@ pub(crate) fn write(folder: &Folder, version: u64, time: u64, graph: &impl Graph
             shape.put_weight(&mut bytes, weight);
             out.put(&bytes)
         })?;
+        out.begin(POSITIONS)?;
+        for (name, position) in graph.positions() {
+            let mut bytes = (name.len() as u32).to_le_bytes().to_vec();
+            bytes.extend_from_slice(&position.0.to_le_bytes());
+            bytes.extend_from_slice(name.as_bytes());
+            out.put(&bytes)?;
+        }
         out.begin(END)?;
         out.put(&[vertices.to_le_bytes(), edges.to_le_bytes()].concat())?;
         out.flush()?;
@@ -205,6 +217,7 @@ fn assemble(schema: Schema, version: u64, frames: &[Frame<'_>]) -> Result<State,
     let mut expected = (0, 0);
     let mut time = 0;
     let mut of_edges = Vec::new();
+    let mut positions = Vec::new();
     for &(offset, header, payload) in frames {
         let mut source = Source::new(payload, schema.shape());
         time = header.time;
@@ -219,6 +232,11 @@ fn assemble(schema: Schema, version: u64, frames: &[Frame<'_>]) -> Result<State,
                 let (first, count) = (source.id()?, source.number()?);
                 let end = first.checked_add(count).ok_or(Malformed("a range is too long"))?;
                 vertices.set_all(first..end);
+                Ok(())
+            }),
+            POSITIONS => (0..header.count).try_for_each(|_| {
+                let (length, version) = (source.number()? as usize, source.long()?);
+                positions.push((source.text(length)?.into(), Version(version)));
                 Ok(())
             }),
             END => source.long().and_then(|of_vertices| {
@@ -250,7 +268,9 @@ fn assemble(schema: Schema, version: u64, frames: &[Frame<'_>]) -> Result<State,
             Malformed("its edges are not in order, or have an end that is no vertex"),
         ));
     }
-    Ok(State::new(schema, (version, time), vertices, edges))
+    let mut state = State::new(schema, (version, time), vertices, edges);
+    state.positions = positions;
+    Ok(state)
 }
 
 fn edges(mut source: Source<'_>, count: u32) -> Result<Vec<Edge>, Malformed> {

@@ -19,6 +19,7 @@ use crate::log::Stopped;
 use crate::log::record::Sink;
 use crate::log::state::State;
 use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
+use crate::stream::Stream;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
@@ -246,23 +247,24 @@ impl Database {
         Follower::new(Arc::clone(&self.inner), after)
     }
 
+    /// The newest snapshot, and what changed up to it, again and again.
+    pub fn stream(&self, after: Version) -> Result<Stream> {
+        Ok(Stream::new(self.clone(), self.follow(after)?))
+    }
+
+    /// How far the reader of that name is, as a transaction said last
+    /// ([`Transaction::set_position`]); it is there again when the database is opened again.
+    pub fn position(&self, name: &str) -> Option<Version> {
+        self.inner.versions.positions.at(name, self.inner.versions.clock.visible())
+    }
+
     /// The commits after a version, up to another and with it.
     pub fn changes(&self, after: Version, until: Version) -> Result<Vec<Commit>> {
         let newest = self.version();
         if until > newest {
             return Err(Error::NotYet { newest });
         }
-        if let Some(durable) = &self.inner.durable {
-            durable.hand_over(until.0)?;
-        }
-        let mut follower = self.follow(after.min(until))?;
-        let versions = usize::try_from(until.0 - follower.position().0).unwrap_or(usize::MAX);
-        let commits = follower.poll(versions)?;
-        if follower.position() < until {
-            // Under `Durability::None` nothing is written down.
-            return Err(Error::PositionTooOld { oldest: newest });
-        }
-        Ok(commits)
+        self.follow(after.min(until))?.poll_to(until)
     }
 
     /// What differs between two versions, each vertex and edge once, in the order of their keys:
@@ -406,6 +408,7 @@ impl Inner {
         let State { vertices, edges, version, .. } = state;
         self.dictionary.load(vertices.bound, &vertices.keys, |id| vertices.contains(id));
         self.engine.load(Load { live: &vertices.live, edges, version: *version });
+        self.versions.positions.set(*version, &state.positions);
         let gone = (0..vertices.bound).filter(|&id| !vertices.contains(id));
         self.retire_ids(gone.filter(|&id| self.dictionary.key(id).is_some()), *version);
     }
@@ -478,7 +481,11 @@ impl Inner {
     /// Writes a checkpoint of now.
     pub(crate) fn checkpoint(self: &Arc<Self>) -> Result<Version> {
         let durable = self.durable.as_ref().ok_or(Error::NotDurable)?;
-        durable.checkpoint(&self.snapshot()?)
+        // Before the snapshot is opened, so that those of its version are among them.
+        let _kept = self.versions.positions.keep();
+        let snapshot = self.snapshot()?;
+        let positions = self.versions.positions.all_at(snapshot.version().0);
+        durable.checkpoint(&snapshot, &positions)
     }
 
     /// Has everything lie on the disk, and says so there. Nothing is committed any more.

@@ -221,7 +221,11 @@ impl Durable {
     }
 
     /// Writes a checkpoint of a snapshot, unless there is one of that version.
-    pub(crate) fn checkpoint(&self, snapshot: &Snapshot) -> Result<Version> {
+    pub(crate) fn checkpoint(
+        &self,
+        snapshot: &Snapshot,
+        positions: &[(Box<str>, Version)],
+    ) -> Result<Version> {
         if self.read_only {
             return Err(Error::ReadOnly);
         }
@@ -232,7 +236,8 @@ impl Durable {
             let logged = self.log.as_ref().map_or(0, |log| log.bytes() as i64);
             let time = self.log.as_ref().map_or(0, |log| log.time());
             let time = if time == 0 { now() } else { time };
-            let bytes = checkpoint::write(&self.folder, version.0, time, &Source { snapshot })?;
+            let source = Source { snapshot, positions };
+            let bytes = checkpoint::write(&self.folder, version.0, time, &source)?;
             *last = Checkpoint { version: version.0, bytes, logged };
         }
         self.remove_old(last.version)?;
@@ -341,6 +346,7 @@ impl Durable {
 /// A snapshot as a checkpoint takes it.
 struct Source<'a> {
     snapshot: &'a Snapshot,
+    positions: &'a [(Box<str>, Version)],
 }
 
 fn unreadable(error: Error) -> io::Error {
@@ -379,6 +385,10 @@ impl checkpoint::Graph for Source<'_> {
             }
         });
         Ok(())
+    }
+
+    fn positions(&self) -> &[(Box<str>, Version)] {
+        self.positions
     }
 
     fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()> {

@@ -74,6 +74,8 @@ pub enum Change {
     SetWeight(Key, Key, f64),
     /// An edge was removed.
     RemoveEdge(Key, Key),
+    /// How far the reader of a name is, [`crate::Transaction::set_position`].
+    Position(String, Version),
 }
 
 impl Change {
@@ -88,6 +90,7 @@ impl Change {
                 Self::SetWeight(key(source), key(target), weight)
             }
             Item::RemoveEdge(source, target) => Self::RemoveEdge(key(source), key(target)),
+            Item::Position(name, version) => Self::Position(name.into(), Version(version)),
         }
     }
 }
@@ -156,6 +159,19 @@ impl Follower {
         Ok(commits)
     }
 
+    /// All commits up to a version, which is visible.
+    pub(crate) fn poll_to(&mut self, version: Version) -> Result<Vec<Commit>> {
+        let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
+        durable.hand_over(version.0)?;
+        let behind = usize::try_from(version.0.saturating_sub(self.position.0));
+        let commits = self.poll(behind.unwrap_or(usize::MAX))?;
+        if self.position < version {
+            // Under `Durability::None` nothing is written down.
+            return Err(Error::PositionTooOld { oldest: version });
+        }
+        Ok(commits)
+    }
+
     /// As [`Follower::poll`], but waits for the first commit, for so long at most.
     pub fn wait(&mut self, max: usize, limit: Duration) -> Result<Vec<Commit>> {
         let start = std::time::Instant::now();
@@ -199,6 +215,7 @@ pub(crate) fn net(commits: impl IntoIterator<Item = Commit>, directed: bool) -> 
     enum Subject {
         Vertex(Key),
         Edge(Key, Key),
+        Position(String),
     }
     let subject = |change: &Change| match change {
         Change::AddVertex(key) | Change::RemoveVertex(key) => Subject::Vertex(key.clone()),
@@ -209,6 +226,7 @@ pub(crate) fn net(commits: impl IntoIterator<Item = Commit>, directed: bool) -> 
             let (source, target) = if turned { (target, source) } else { (source, target) };
             Subject::Edge(source.clone(), target.clone())
         }
+        Change::Position(name, _) => Subject::Position(name.clone()),
     };
     // Whether it was there before, and the last change.
     let mut subjects: BTreeMap<Subject, (bool, Change)> = BTreeMap::new();

@@ -28,6 +28,7 @@ mod history;
 mod log;
 mod repair;
 mod service;
+mod stream;
 
 mod txn;
 
@@ -53,6 +54,7 @@ pub use options::{
     Weights,
 };
 pub use repair::{Checked, Salvaged, check, check_on, salvage, salvage_on};
+pub use stream::{Step, Stream, Window, Windows};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};

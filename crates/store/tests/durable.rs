@@ -230,6 +230,7 @@ fn the_past_can_be_asked_for() {
                         let edge = edges.iter_mut().find(|e| (&e.0, &e.1) == (&s, &t));
                         edge.expect("it is there").2 = w;
                     }
+                    Change::Position(..) => panic!("nobody set one"),
                     Change::RemoveEdge(s, t) => {
                         let (s, t) = (s.to_string(), t.to_string());
                         edges.retain(|e| (&e.0, &e.1) != (&s, &t));
@@ -306,4 +307,81 @@ fn damage_is_found_and_what_is_good_is_saved() {
     assert!(matches!(evergraph_store::salvage(&path, &saved), Err(Error::Locked { .. })));
     drop(db);
     assert!(matches!(evergraph_store::salvage(&path, &saved), Err(Error::Exists { .. })));
+}
+
+#[test]
+fn readers_keep_their_position_with_their_result() {
+    use evergraph_store::Version;
+    let folder = tempfile::tempdir().expect("a folder");
+    for (round, durability) in modes().into_iter().enumerate() {
+        let path = folder.path().join(round.to_string());
+        let options = Database::options().dense_keys(4).durability(durability);
+        let db = open(&options, &path);
+        let note = |db: &Database, position| {
+            db.transaction(0, |tx| {
+                tx.set_position("ranks", Version(position));
+                Ok(())
+            })
+            .expect("commits")
+        };
+        assert_eq!(db.position("ranks"), None);
+        let version = note(&db, 7);
+        assert_eq!((version, db.position("ranks")), (Version(1), Some(Version(7))));
+        let mut tx = db.begin().expect("begins");
+        tx.add_edge(0u64, 1u64).expect("known");
+        tx.set_position("ranks", Version(99));
+        tx.rollback();
+        assert_eq!(db.position("ranks"), Some(Version(7)));
+        db.checkpoint().expect("written");
+        note(&db, 8);
+        note(&db, 9);
+        drop(db);
+        let db = open(&options, &path);
+        assert_eq!((db.version(), db.position("ranks")), (Version(3), Some(Version(9))));
+        assert_eq!(db.position("others"), None);
+        db.checkpoint().expect("written");
+        drop(db);
+        assert_eq!(open(&options, &path).position("ranks"), Some(Version(9)));
+    }
+}
+
+#[test]
+fn streams_give_snapshots_with_what_led_to_them_and_windows() {
+    use evergraph_store::{Change, Version, Window, Windows};
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = open(&Database::options().dense_keys(100).durability(Durability::Os), folder.path());
+    let add = |v: u64| db.transaction(0, |tx| tx.add_edge(v, v + 1)).expect("commits");
+    let mut stream = db.stream(Version(0)).expect("from the beginning");
+    let edge = |v: u64| Change::AddEdge(v.into(), (v + 1).into(), 1.0);
+    for round in 0..3 {
+        (10 * round..10 * round + 10).for_each(|v| _ = add(v));
+        let step = stream.next_step().expect("there");
+        assert_eq!((step.from.0, step.snapshot.version().0), (10 * round, 10 * round + 10));
+        assert!(step.changes.iter().cloned().eq((10 * round..10 * round + 10).map(edge)));
+        assert!(stream.next_step().expect("there").changes.is_empty());
+    }
+    db.transaction(0, |tx| tx.remove_edge(0u64, 1u64)).expect("commits");
+    add(0);
+    assert!(matches!(&stream.next_step().expect("there").changes[..], [Change::SetWeight(..)]));
+
+    let windows = |window| Windows::new(db.follow(Version(0)).expect("from the beginning"), window);
+    let all = |mut windows: Windows| {
+        let mut versions = Vec::new();
+        while let Some(window) = windows.poll().expect("there") {
+            versions.push((window[0].version.0, window[window.len() - 1].version.0));
+        }
+        (versions, windows.position().map(|version| version.0))
+    };
+    let tumbling = windows(Window::Commits { size: 10, step: 10 });
+    assert_eq!(all(tumbling), (vec![(1, 10), (11, 20), (21, 30)], Some(30)));
+    let sliding = windows(Window::Commits { size: 20, step: 5 });
+    assert_eq!(all(sliding), (vec![(1, 20), (6, 25), (11, 30)], Some(15)));
+    let sampling = windows(Window::Commits { size: 2, step: 12 });
+    assert_eq!(all(sampling), (vec![(1, 2), (13, 14), (25, 26)], None));
+    std::thread::sleep(Duration::from_millis(50));
+    let (size, step) = (Duration::from_secs(3600), Duration::from_micros(1));
+    assert_eq!(all(windows(Window::Time { size, step })).0, [], "it is not over yet");
+    let (covered, _) = all(windows(Window::Time { size: 10 * step, step: 10 * step }));
+    let versions = covered.iter().flat_map(|&(first, last)| first..=last);
+    assert!(versions.eq(1..=32), "each commit is in one window: {covered:?}");
 }

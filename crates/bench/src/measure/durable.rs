@@ -38,7 +38,11 @@ pub(super) struct OnDisk {
 }
 
 impl OnDisk {
-    pub(super) fn new(session: &Session<'_>, input: &Input, durability: Durability) -> Result<Self> {
+    pub(super) fn new(
+        session: &Session<'_>,
+        input: &Input,
+        durability: Durability,
+    ) -> Result<Self> {
         let folder = match &session.args.disk {
             Some(disk) => tempfile::tempdir_in(disk),
             None => tempfile::tempdir(),

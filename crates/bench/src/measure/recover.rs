@@ -8,10 +8,10 @@ use evergraph::{Durability, LoadOptions};
 
 use super::durable::OnDisk;
 use super::{Session, check, on, pool};
+use crate::Result;
 use crate::input::Input;
 use crate::report::Row;
 use crate::samples::{Pairs, Samples};
-use crate::Result;
 
 /// Measures both.
 pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) -> Result<()> {
@@ -32,7 +32,8 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
             let of = format!("{} of {}", round + 1, session.repeats());
             session.begin(&input.name, threads, &format!("opening from the {from}, {of}"))?;
             let start = Instant::now();
-            let loading = pool.install(|| evergraph::load(&input.list, &LoadOptions::default(), &()))?;
+            let loading =
+                pool.install(|| evergraph::load(&input.list, &LoadOptions::default(), &()))?;
             loaded.push(input.len() as f64 / start.elapsed().as_secs_f64());
             drop(loading);
             let start = Instant::now();

@@ -4,12 +4,14 @@
 
 mod clock;
 mod lease;
+mod positions;
 
 pub(crate) use clock::{Clock, Ticket};
 pub(crate) use lease::{LEASES_MAX, LeaseInfo, LeaseKind, LeaseSlot, Leases, NoFreeLease};
 
 use std::sync::Arc;
 
+use self::positions::Positions;
 use crate::account::Account;
 use crate::log::{Log, Stopped};
 use crate::raw::{Pins, Retention};
@@ -20,6 +22,7 @@ pub(crate) struct Versions {
     pub(crate) leases: Leases,
     pub(crate) pins: Pins,
     pub(crate) account: Account,
+    pub(crate) positions: Positions,
     /// Where commits are written down, unless the database lives in memory only.
     pub(crate) log: Option<Arc<Log>>,
 }
@@ -37,6 +40,7 @@ impl Versions {
             leases: Leases::new(),
             pins: Pins::new(),
             account: Account::default(),
+            positions: Positions::default(),
             log,
         }
     }

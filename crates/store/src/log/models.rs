@@ -134,7 +134,7 @@ fn commit(versions: &Versions, record: &[u8]) -> Result<u64, Stopped> {
 #[test]
 fn loom_log_shares_a_write_and_acknowledges_what_is_on_the_disk() {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
+    model.preemption_bound = Some(3);
     model.check(|| {
         let disk = Model::default();
         let versions = versions(&disk);

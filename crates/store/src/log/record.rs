@@ -9,6 +9,7 @@
 //!    2 AddEdge        source: u32 | target: u32 | weight        weight: nothing, f32 or f64
 //!    3 SetWeight      source: u32 | target: u32 | weight
 //!    4 RemoveEdge     source: u32 | target: u32
+//!    5 Position       length of the name: u32 | version: u64 | name
 //! ```
 //!   All numbers are little-endian; a varint has seven bits in a byte, the lowest first.
 //! # Invariants
@@ -25,6 +26,7 @@ const REMOVE_VERTEX: u8 = 1;
 const ADD_EDGE: u8 = 2;
 const SET_WEIGHT: u8 = 3;
 const REMOVE_EDGE: u8 = 4;
+const POSITION: u8 = 5;
 
 /// What decides how long fields are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub(crate) enum Item<'a> {
     AddEdge(VertexId, VertexId, f64),
     SetWeight(VertexId, VertexId, f64),
     RemoveEdge(VertexId, VertexId),
+    /// How far the reader of that name is.
+    Position(&'a str, u64),
 }
 
 /// A record that is being made; that of a small transaction stays off the heap.
@@ -88,7 +92,8 @@ pub(crate) fn encode(
 ) {
     let vertices = changes.vertices.iter().filter(|change| change.expected != change.present);
     let edges = changes.edges.iter().filter(|change| change.effect != Effect::None);
-    put_varint(sink, (vertices.clone().count() + edges.clone().count()) as u64);
+    let items = vertices.clone().count() + edges.clone().count() + changes.positions.len();
+    put_varint(sink, items as u64);
     for change in vertices {
         if change.present {
             key(change.vertex, &mut |key| shape.put(sink, Item::AddVertex(change.vertex, key)));
@@ -106,6 +111,9 @@ pub(crate) fn encode(
                 Effect::Remove | Effect::None => Item::RemoveEdge(source, target),
             },
         );
+    }
+    for (name, version) in changes.positions {
+        shape.put(sink, Item::Position(name, version.0));
     }
 }
 
@@ -136,6 +144,11 @@ impl Shape {
                 self.put_weight(sink, weight);
             }
             Item::RemoveEdge(source, target) => put_ids(sink, REMOVE_EDGE, &[source, target]),
+            Item::Position(name, version) => {
+                put_ids(sink, POSITION, &[name.len() as u32]);
+                sink.put(&version.to_le_bytes());
+                sink.put(name.as_bytes());
+            }
         }
     }
 
@@ -215,7 +228,11 @@ impl<'a> Source<'a> {
     }
 
     fn item(&mut self) -> Result<Item<'a>, Malformed> {
-        let kind = self.array::<1>()?[0];
+        let kind = self.byte()?;
+        if kind == POSITION {
+            let (length, version) = (self.number()? as usize, self.long()?);
+            return Ok(Item::Position(self.text(length)?, version));
+        }
         let first = self.id()?;
         Ok(match kind {
             ADD_VERTEX => Item::AddVertex(first, self.key(first)?),
@@ -278,10 +295,14 @@ impl<'a> Source<'a> {
             KeyKind::Text => {
                 let len = self.varint()?;
                 let len = usize::try_from(len).map_err(|_| Malformed("a key is too long"))?;
-                let text = std::str::from_utf8(self.take(len)?);
-                text.map(KeyRef::Text).map_err(|_| Malformed("a key is no UTF-8"))
+                self.text(len).map(KeyRef::Text)
             }
         }
+    }
+
+    /// A text of so many bytes.
+    pub(crate) fn text(&mut self, len: usize) -> Result<&'a str, Malformed> {
+        std::str::from_utf8(self.take(len)?).map_err(|_| Malformed("a text is no UTF-8"))
     }
 
     /// The weight of an edge; 1 if edges carry none.

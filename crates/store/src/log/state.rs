@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use super::record::{Item, Malformed, Shape, Source};
 use super::segment::Batch;
+use crate::Version;
 use crate::checkpoint;
 use crate::engine::fat_tree::Directed;
 use crate::folder::Schema;
@@ -36,6 +37,8 @@ pub(crate) struct State {
     pub(crate) time: u64,
     pub(crate) vertices: Vertices,
     pub(crate) edges: Vec<Edge>,
+    /// How far readers of the log are.
+    pub(crate) positions: Vec<(Box<str>, Version)>,
     edits: Vec<Edit>,
 }
 
@@ -113,7 +116,8 @@ impl State {
         vertices: Vertices,
         edges: Vec<Edge>,
     ) -> Self {
-        Self { schema, version, time, vertices, edges, edits: Vec::new() }
+        let (positions, edits) = (Vec::new(), Vec::new());
+        Self { schema, version, time, vertices, edges, positions, edits }
     }
 
     /// Takes the commits of a batch in, up to a version. Those at or before that of the state
@@ -149,7 +153,13 @@ impl State {
                 self.edit(source, target, Some(weight));
             }
             Item::RemoveEdge(source, target) => self.edit(source, target, None),
+            Item::Position(name, version) => self.set_position(name, Version(version)),
         }
+    }
+
+    pub(crate) fn set_position(&mut self, name: &str, version: Version) {
+        self.positions.retain(|(other, _)| **other != *name);
+        self.positions.push((name.into(), version));
     }
 
     fn edit(&mut self, source: VertexId, target: VertexId, weight: Option<f64>) {
@@ -251,6 +261,10 @@ impl checkpoint::Graph for State {
     fn ranges(&self, take: &mut dyn FnMut(VertexId, u32) -> io::Result<()>) -> io::Result<()> {
         let mut ids = (0..self.vertices.bound).filter(|&id| self.vertices.contains(id));
         ids.try_for_each(|id| take(id, 1))
+    }
+
+    fn positions(&self) -> &[(Box<str>, Version)] {
+        &self.positions
     }
 
     fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()> {

@@ -46,6 +46,8 @@ struct Aside {
     /// Keys this transaction is to add, reserved until it ends.
     added: HashMap<VertexId, Key>,
     overlay: RefCell<Option<Overlay>>,
+    /// How far readers of the log are, if this transaction says so.
+    positions: Vec<(Box<str>, Version)>,
     /// Made by the first read, if what was read matters.
     reads: RefCell<Option<ReadSet>>,
 }
@@ -224,6 +226,14 @@ impl<'db> Transaction<'db> {
         Ok(())
     }
 
+    /// Notes how far the reader of that name is, [`crate::Follower::position`]: together with what this
+    /// transaction changes, or not at all. [`Database::position`](crate::Database::position) tells.
+    pub fn set_position(&mut self, name: &str, version: Version) {
+        let positions = &mut self.aside_mut().positions;
+        positions.retain(|(other, _)| **other != *name);
+        positions.push((name.into(), version));
+    }
+
     /// Whether a vertex exists.
     pub fn has_vertex<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<bool> {
         let found = self.find(key.into())?;
@@ -387,7 +397,7 @@ impl<'db> Transaction<'db> {
     /// Makes the changes, all at one version, which every snapshot opened afterwards shows; or
     /// none of them. A transaction without changes answers the version it read.
     pub fn commit(mut self) -> Result<Version, CommitError> {
-        if self.is_empty() {
+        if self.is_empty() && self.aside.get().is_none_or(|aside| aside.positions.is_empty()) {
             return Ok(Version(self.snapshot));
         }
         if self.isolation == Isolation::Serializable
@@ -418,7 +428,9 @@ impl<'db> Transaction<'db> {
     fn commit_with(&mut self, reads: Option<&Reads<'_>>) -> Result<Version, Refusal> {
         let folded = self.writes.fold(|| !self.db.engine.is_directed())?;
         let mut record = Record::new();
-        let mut changes = Changes { vertices: &folded.vertices, edges: &folded.edges, record: &[] };
+        let positions = self.aside.get().map_or(&[][..], |aside| &aside.positions);
+        let (vertices, edges) = (&folded.vertices[..], &folded.edges[..]);
+        let mut changes = Changes { vertices, edges, positions, record: &[] };
         self.db.admit(changes)?;
         self.db.record(changes, &mut record).map_err(Refusal::Log)?;
         changes.record = &record;

@@ -191,8 +191,8 @@ struct Change {
 fn commit(tree: &FatTree<()>, change: Change, reads: Option<&Reads<'_>>) -> (u64, Option<u64>) {
     let Versions { clock, leases, .. } = &*tree.versions;
     let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
-    let changes =
-        Changes { vertices: change.vertex.as_slice(), edges: change.edge.as_slice(), record: &[] };
+    let (vertices, edges) = (change.vertex.as_slice(), change.edge.as_slice());
+    let changes = Changes { vertices, edges, positions: &[], record: &[] };
     let version = tree.commit(changes, reads, snapshot).ok();
     leases.close(slot);
     (snapshot, version)

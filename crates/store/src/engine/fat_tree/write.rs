@@ -24,6 +24,7 @@ use super::base::{Base, Kind, Op, VERTEX, group_of, local_of};
 use super::merge::Goal;
 use super::validate::{Reads, Stale, list_changed_after, role, vertex_changed_after};
 use super::{Address, FatTree, Side};
+use crate::Version;
 use crate::log::Stopped;
 use crate::raw::Locked;
 use crate::sync::Ordering;
@@ -85,6 +86,8 @@ pub(crate) struct VertexChange {
 pub(crate) struct Changes<'a> {
     pub(crate) vertices: &'a [VertexChange],
     pub(crate) edges: &'a [EdgeChange],
+    /// How far readers of the log are.
+    pub(crate) positions: &'a [(Box<str>, Version)],
     /// The same for the log; empty if there is none.
     pub(crate) record: &'a [u8],
 }
@@ -201,6 +204,9 @@ impl<W: Weight> FatTree<W> {
         let mut place = 0;
         for entry in &entries {
             append(groups.get_from(&mut place, entry.address), &entry.op, version);
+        }
+        if !changes.positions.is_empty() {
+            self.versions.positions.set(version, changes.positions);
         }
         drop(entered);
         drop(groups);
