@@ -25,10 +25,11 @@ use crate::log::reader::{Piece, Reader};
 use crate::log::record::{self, Shape, Sink};
 use crate::log::recover::{Recovered, Until, recover};
 use crate::log::state::{Edge, State};
-use crate::log::{Log, RECORD_MAX, Stopped, now};
+use crate::log::{Log, RECORD_MAX, Stopped};
 use crate::options::{Durability, Keep, LogSizes, Options, Service};
 use crate::service::Background;
 use crate::sync::{AtomicU64, Mutex, Ordering, RwLock};
+use crate::time::now;
 use crate::view::Snapshot;
 use crate::{Error, Result, Version, checkpoint, with_view};
 
@@ -155,7 +156,7 @@ impl Durable {
         let checkpoint = Checkpoint {
             version: recovered.checkpoint,
             bytes: recovered.checkpoint_bytes,
-            logged: -(recovered.log_bytes as i64),
+            logged: -recovered.log_bytes.cast_signed(),
         };
         Self {
             durability,
@@ -233,7 +234,7 @@ impl Durable {
         let version = snapshot.version();
         if version.0 > last.version {
             self.sync(version.0)?;
-            let logged = self.log.as_ref().map_or(0, |log| log.bytes() as i64);
+            let logged = self.log.as_ref().map_or(0, |log| log.bytes().cast_signed());
             let time = self.log.as_ref().map_or(0, |log| log.time());
             let time = if time == 0 { now() } else { time };
             let source = Source { snapshot, positions };
@@ -249,7 +250,7 @@ impl Durable {
         let (Some(log), Some(last)) = (&self.log, self.checkpoint.try_lock()) else {
             return false;
         };
-        let since = (log.bytes() as i64 - last.logged).cast_unsigned();
+        let since = (log.bytes().cast_signed() - last.logged).cast_unsigned();
         since >= self.sizes.checkpoint.max(last.bytes)
     }
 

@@ -264,7 +264,7 @@ fn encode(id: [u8; 16], schema: Schema) -> [u8; LENGTH] {
     };
     bytes[35] = u8::from(self_loops == SelfLoops::Forbidden);
     bytes[36..40].copy_from_slice(&dense.to_le_bytes());
-    bytes[40..48].copy_from_slice(&crate::log::now().to_le_bytes());
+    bytes[40..48].copy_from_slice(&crate::time::now().to_le_bytes());
     let crc = crc32c::crc32c(&bytes[12..]);
     bytes[8..12].copy_from_slice(&crc.to_le_bytes());
     bytes

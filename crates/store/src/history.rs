@@ -14,6 +14,8 @@ use crate::database::Inner;
 use crate::log::reader::Reader;
 use crate::log::record::{Item, Shape};
 use crate::log::recover::Until;
+use crate::sync::yield_now;
+use crate::time::{Limit, at, micros};
 use crate::{Error, Result, Version};
 
 /// A version, or a time: the last commit that was written then.
@@ -41,10 +43,7 @@ impl When {
     pub(crate) fn until(self) -> Until {
         match self {
             Self::Version(Version(version)) => Until::Version(version),
-            Self::Time(time) => {
-                let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-                Until::Time(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
-            }
+            Self::Time(time) => Until::Time(micros(time)),
         }
     }
 }
@@ -117,9 +116,6 @@ pub struct Follower {
     read: Vec<Commit>,
 }
 
-/// How long [`Follower::wait`] rests before it looks again.
-const PAUSE: Duration = Duration::from_millis(2);
-
 impl Follower {
     pub(crate) fn new(db: Arc<Inner>, after: Version) -> Result<Self> {
         let durable = db.durable.as_ref().ok_or(Error::NotDurable)?;
@@ -174,13 +170,23 @@ impl Follower {
 
     /// As [`Follower::poll`], but waits for the first commit, for so long at most.
     pub fn wait(&mut self, max: usize, limit: Duration) -> Result<Vec<Commit>> {
-        let start = std::time::Instant::now();
+        let limit = Limit::new(limit);
         loop {
             let commits = self.poll(max)?;
-            if !commits.is_empty() || start.elapsed() >= limit {
+            let left = limit.left();
+            if !commits.is_empty() || left.is_zero() {
                 return Ok(commits);
             }
-            std::thread::sleep(PAUSE.min(limit));
+            let log = self.db.durable.as_ref().and_then(|durable| durable.log.as_ref());
+            match log {
+                Some(log) if log.handed_over() <= self.position.0 => {
+                    log.wait_for_write(self.position.0, left);
+                }
+                // What is in the files is visible in a moment.
+                Some(_) => yield_now(),
+                // Nobody writes.
+                None => return Ok(commits),
+            }
         }
     }
 
@@ -198,8 +204,7 @@ impl Follower {
                 Ok(())
             })?;
             if version > position {
-                let time = SystemTime::UNIX_EPOCH + Duration::from_micros(time);
-                read.push(Commit { version: Version(version), time, changes });
+                read.push(Commit { version: Version(version), time: at(time), changes });
             }
             Ok(())
         })?;

@@ -29,6 +29,7 @@ mod log;
 mod repair;
 mod service;
 mod stream;
+mod time;
 
 mod txn;
 

@@ -363,7 +363,7 @@ impl Options {
 
     pub(crate) fn with_schema(self, schema: Schema) -> Self {
         let Schema { directed, weights, keys, self_loops, dense } = schema;
-        Self { directed, weights, keys, self_loops, dense, ..self }
+        Self { directed, weights, keys, dense, self_loops, ..self }
     }
 }
 

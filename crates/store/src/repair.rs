@@ -99,30 +99,31 @@ fn find(disk: &Arc<dyn Disk>, path: &Path) -> Result<Folder> {
 /// newest good checkpoint and every good commit after it. Commits behind a damaged one are applied
 /// as well; what they did to vertices that were lost is left out.
 pub fn salvage(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Salvaged> {
-    salvage_on(Arc::new(RealDisk), from, to)
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    salvage_on(&disk, from, to)
 }
 
 /// As [`salvage`], on another disk than that of the machine.
 pub fn salvage_on(
-    disk: Arc<dyn Disk>,
+    disk: &Arc<dyn Disk>,
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
 ) -> Result<Salvaged> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    let folder = find(&disk, from)?;
-    let _lock = folder::lock(&*disk, from, true)?;
+    let folder = find(disk, from)?;
+    let _lock = folder::lock(&**disk, from, true)?;
     let (mut state, mut saved) = read_good(&folder)?;
     state.settle();
     saved.dangling = state.drop_dangling();
     saved.version = Version(state.version);
     (saved.vertices, saved.edges) = (state.vertices.count(), state.edges.len() as u64);
     disk.make_folder(to).map_err(|error| folder::disk_error("make", to, &error))?;
-    let _new = folder::lock(&*disk, to, false)?;
-    if Folder::find(&disk, to)?.is_some() {
+    let _new = folder::lock(&**disk, to, false)?;
+    if Folder::find(disk, to)?.is_some() {
         return Err(Error::Exists { path: to.to_path_buf() });
     }
     // The database is there when its checkpoint is.
-    let new = Folder::unnamed(&disk, to, folder.schema);
+    let new = Folder::unnamed(disk, to, folder.schema);
     if state.version > 0 {
         checkpoint::write(&new, state.version, state.time, &state)?;
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
 use crate::history::{Change, Commit, Follower, net};
+use crate::time::{at, now};
 use crate::view::Snapshot;
 use crate::{Database, Result, Version};
 
@@ -155,7 +156,7 @@ impl Windows {
             self.begin = Some(begin);
             let end = begin + size;
             let is_over = self.waiting.back().is_some_and(|last| last.time >= end)
-                || (read == 0 && SystemTime::now() >= end);
+                || (read == 0 && at(now()) >= end);
             if is_over {
                 let of_window = self.waiting.iter().take_while(|commit| commit.time < end);
                 let window: Vec<Commit> = of_window.cloned().collect();

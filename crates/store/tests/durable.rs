@@ -379,7 +379,7 @@ fn streams_give_snapshots_with_what_led_to_them_and_windows() {
     let sampling = windows(Window::Commits { size: 2, step: 12 });
     assert_eq!(all(sampling), (vec![(1, 2), (13, 14), (25, 26)], None));
     std::thread::sleep(Duration::from_millis(50));
-    let (size, step) = (Duration::from_secs(3600), Duration::from_micros(1));
+    let (size, step) = (Duration::from_hours(1), Duration::from_micros(1));
     assert_eq!(all(windows(Window::Time { size, step })).0, [], "it is not over yet");
     let (covered, _) = all(windows(Window::Time { size: 10 * step, step: 10 * step }));
     let versions = covered.iter().flat_map(|&(first, last)| first..=last);

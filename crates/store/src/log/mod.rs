@@ -27,7 +27,7 @@ pub(crate) mod segment;
 pub(crate) mod state;
 mod writer;
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use self::frame::HEADER;
 use self::writer::Writer;
@@ -58,12 +58,6 @@ pub(crate) const RECORD_MAX: usize = 1 << 29;
 const BATCH_MAX: usize = 1 << 26;
 /// How long a committer waits for space before it looks again.
 const SPACE_PAUSE: Duration = Duration::from_millis(20);
-
-/// Microseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
-}
 
 /// Records that wait to be written.
 #[derive(Debug, Default)]
@@ -177,6 +171,15 @@ impl Log {
         }
     }
 
+    /// Waits until more is handed over than up to a version, for so long at most.
+    pub(crate) fn wait_for_write(&self, version: u64, limit: Duration) {
+        let mut writing = self.writing.lock();
+        // Under the lock under which writers stop writing: none is missed.
+        if self.handed_over() <= version {
+            self.written.wait_for(&mut writing, limit);
+        }
+    }
+
     /// Makes sure that a commit of a record so long can be logged. Called before anything is
     /// latched: it may wait for the disk.
     #[inline]
@@ -194,7 +197,7 @@ impl Log {
             return Err(Stopped::TooLong(len));
         }
         while self.buffered.load(Ordering::Relaxed) > self.sizes.buffer {
-            self.write(false).map_err(|error| self.stopped(&error))?;
+            self.write(false).map_err(|error| stopped(&error))?;
         }
         let mut writer = self.writer.lock();
         if self.has_failed() {
@@ -203,17 +206,12 @@ impl Log {
         let reserved = writer.reserve(len as u64 + self.sizes.headroom());
         self.full.store(reserved.is_err(), Ordering::Relaxed);
         reserved.map_err(|error| {
-            let stopped = self.stopped(&error);
+            let stopped = stopped(&error);
             if stopped == Stopped::Before {
                 self.fail(&error);
             }
             stopped
         })
-    }
-
-    /// What an error means for a commit that has no version yet.
-    fn stopped(&self, error: &Error) -> Stopped {
-        if matches!(error, Error::DiskFull { .. }) { Stopped::Full } else { Stopped::Before }
     }
 
     fn has_failed(&self) -> bool {
@@ -260,7 +258,7 @@ impl Log {
         while self.durable() < version {
             match self.write(true) {
                 Ok(()) => {}
-                Err(Error::DiskFull { .. }) => std::thread::sleep(SPACE_PAUSE),
+                Err(Error::DiskFull { .. }) => self.wait_for_write(u64::MAX, SPACE_PAUSE),
                 Err(_) if self.durable() >= version => break,
                 Err(_) => return Err(Stopped::Unknown),
             }
@@ -342,6 +340,11 @@ impl Log {
         let mut writer = self.writer.lock();
         writer.close().map_err(|error| self.fail(&error))
     }
+}
+
+/// What an error means for a commit that has no version yet.
+fn stopped(error: &Error) -> Stopped {
+    if matches!(error, Error::DiskFull { .. }) { Stopped::Full } else { Stopped::Before }
 }
 
 impl Buffer {

@@ -182,7 +182,7 @@ fn put_ids(sink: &mut impl Sink, kind: u8, ids: &[VertexId]) {
     for (at, id) in ids.iter().enumerate() {
         bytes[1 + 4 * at..5 + 4 * at].copy_from_slice(&id.to_le_bytes());
     }
-    sink.put(&bytes[..1 + 4 * ids.len()]);
+    sink.put(&bytes[..=4 * ids.len()]);
 }
 
 /// Takes bytes apart. Every length is checked against what is left before it is used.

@@ -189,10 +189,9 @@ impl Reading<'_, '_> {
                 return Err(Error::Cancelled);
             }
             let limit = match self.until {
-                Until::End => u64::MAX,
                 Until::Version(version) => version,
                 Until::Time(time) if batch.header.time > time => return Ok(false),
-                Until::Time(_) => u64::MAX,
+                Until::End | Until::Time(_) => u64::MAX,
             };
             let taken = state.take(batch, limit);
             taken.map_err(|malformed| corrupt(&file.path, batch.offset, malformed.0))?;

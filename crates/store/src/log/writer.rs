@@ -7,12 +7,13 @@
 
 use std::path::PathBuf;
 
+use super::Pending;
 use super::frame::{HEADER, Header, seal};
 use super::segment::{BATCH, CLOSE, START, head};
-use super::{Pending, now};
 use crate::folder::{Folder, disk_error};
 use crate::io::File;
 use crate::options::LogSizes;
+use crate::time::now;
 use crate::{Error, Result};
 
 /// Zeros are written in pieces of this size.

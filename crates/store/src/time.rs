@@ -1,0 +1,38 @@
+//! The time of day and how long something took: the one place that asks the system.
+
+use std::time::{Duration, Instant, SystemTime};
+
+/// Microseconds since 1970.
+pub(crate) fn now() -> u64 {
+    micros(SystemTime::now())
+}
+
+/// A time as microseconds since 1970; 0 if it was before.
+pub(crate) fn micros(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The time that is so many microseconds after 1970 began.
+pub(crate) fn at(micros: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_micros(micros)
+}
+
+/// How long is left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    start: Instant,
+    limit: Duration,
+}
+
+impl Limit {
+    /// From now on.
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { start: Instant::now(), limit }
+    }
+
+    /// How long is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.start.elapsed())
+    }
+}
