@@ -127,9 +127,13 @@ impl<'a> Opening<'a> {
             let reason = "it belongs to a database, but the file DATABASE is missing";
             return Err(corrupt(&file.path, 0, reason));
         }
-        if let Some(parent) = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            let synced = self.disk.sync_folder(parent);
-            synced.map_err(|error| disk_error("sync", parent, &error))?;
+        for above in self.path.ancestors().skip(1) {
+            let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+            match self.disk.sync_folder(above) {
+                // Who may not read a folder did not make it.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                synced => synced.map_err(|error| disk_error("sync", above, &error))?,
+            }
         }
         Folder::make(&self.disk, self.path, self.options.schema())
     }

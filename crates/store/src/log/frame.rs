@@ -28,6 +28,13 @@ pub(crate) struct Header {
     pub(crate) time: u64,
 }
 
+impl Header {
+    /// The last version in it.
+    pub(crate) fn last(&self) -> u64 {
+        (self.first + u64::from(self.count)).saturating_sub(1)
+    }
+}
+
 /// Writes the header in front of the payload: `bytes` is room for the header, then the payload.
 pub(crate) fn seal(bytes: &mut [u8], header: Header, salt: u32) {
     let length = bytes.len() - HEADER;

@@ -3,14 +3,18 @@
 //! # Invariants
 //!   - Nothing is changed here; [`Recovered::repair`] cuts what a crash left unfinished, and may be
 //!     interrupted and run again at any point.
+//!   - After the repair everything that was found is on the disk for certain, whatever the process
+//!     before had synced when it ended: later commits stand on it.
 //!   - Every commit from the checkpoint to the end is there; a gap is damage.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use super::segment::{Content, Segment};
+use super::segment::{Batch, Content, Segment};
 use super::state::State;
 use crate::folder::{Folder, Listing, Numbered, corrupt, disk_error};
+use crate::io::File;
 use crate::{Error, Result, Version, checkpoint};
 
 /// How far to go.
@@ -47,8 +51,16 @@ pub(crate) struct Recovered {
 /// The last segment, which the next one follows.
 struct Tail {
     path: PathBuf,
-    /// How long its good part is; 0 if it holds no commit.
+    good: Good,
+}
+
+/// What is good of the last segment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Good {
+    /// How long that is; 0 if there is no commit.
     end: u64,
+    /// What lies before is on the disk for certain.
+    certain: u64,
 }
 
 /// Reads the graph as it was at the end, or before.
@@ -91,12 +103,12 @@ pub(crate) fn recover(
     if let Some(gap) = gap {
         return Err(damaged.unwrap_or_else(|| missing(gap, state.version + 1, until)));
     }
-    let mut reading = Reading { folder, until, grown: end, progress, done: 0, total: 0, end: 0 };
+    let mut reading = Reading { folder, until, grown: end, progress, done: 0, total: 0, good: Good::default() };
     reading.read(needed, &mut state)?;
     state.settle();
     let oldest = listing.segments.first().map_or(state.version + 1, |segment| segment.version);
     let log_bytes = reading.done;
-    let tail = needed.last().map(|file| Tail { path: file.path.clone(), end: reading.end });
+    let tail = needed.last().map(|file| Tail { path: file.path.clone(), good: reading.good });
     let unfinished = listing.unfinished.into_iter().chain(abandoned).collect();
     let checkpoint_bytes = size_of_checkpoint(folder, checkpoint)?;
     Ok(Recovered { state, checkpoint, checkpoint_bytes, log_bytes, oldest, tail, unfinished })
@@ -148,8 +160,8 @@ struct Reading<'a, 'p> {
     progress: Progress<'p>,
     done: u64,
     total: u64,
-    /// How long the good part of the last segment is; 0 if it holds no commit.
-    end: u64,
+    /// Of the last segment that was read.
+    good: Good,
 }
 
 impl Reading<'_, '_> {
@@ -172,7 +184,7 @@ impl Reading<'_, '_> {
                 let gap = format!("versions {} to {} are missing", content.next, next.version);
                 return Err(corrupt(&next.path, 0, gap));
             }
-            self.end = if content.batches.is_empty() { 0 } else { content.end };
+            self.good = good(&content);
             if !self.take(file, &content, state)? {
                 break;
             }
@@ -206,18 +218,34 @@ impl Reading<'_, '_> {
 impl Recovered {
     /// Takes away what a crash left unfinished, so that new commits can follow the last good one.
     pub(crate) fn repair(&mut self, folder: &Folder) -> Result<()> {
+        // The last process may have ended before it synced the names it gave.
+        folder.sync()?;
         folder.remove_all(self.unfinished.iter())?;
-        let Some(tail) = &self.tail else { return Ok(()) };
-        if tail.end == 0 {
-            return folder.remove_all(std::iter::once(&tail.path));
+        let Some(Tail { path, good }) = &self.tail else { return Ok(()) };
+        if good.end == 0 {
+            return folder.remove_all(std::iter::once(path));
         }
-        let file = folder.disk.open(&tail.path, true).and_then(|file| {
-            if file.size()? > tail.end {
-                file.set_size(tail.end)?;
-                file.sync()?;
-            }
-            Ok(())
-        });
-        file.map_err(|error| disk_error("cut", &tail.path, &error))
+        let file = folder.disk.open(path, true);
+        let repaired = file.and_then(|file| repair_tail(&*file, *good));
+        repaired.map_err(|error| disk_error("repair", path, &error))
     }
+}
+
+fn good(content: &Content<'_>) -> Good {
+    let Some(last) = content.batches.last() else { return Good::default() };
+    let uncertain = |batch: &&Batch<'_>| batch.header.last() > content.durable;
+    let uncertain = content.batches.iter().find(uncertain).map(|batch| batch.offset);
+    // That it was closed was written after the last sync that is known of.
+    Good { end: content.end, certain: uncertain.unwrap_or_else(|| last.end()) }
+}
+
+/// Writes once more what may not be on the disk, although it could be read: after a sync that
+/// failed the system may take it for written. Cuts what a crash left unfinished.
+fn repair_tail(file: &dyn File, good: Good) -> io::Result<()> {
+    let Good { end, certain } = good;
+    let mut bytes = vec![0; (end - certain) as usize];
+    let read = file.read_up_to(&mut bytes, certain)?;
+    file.write_all_at(&bytes[..read], certain)?;
+    file.set_size(end)?;
+    file.sync()
 }

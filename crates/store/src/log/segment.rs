@@ -53,6 +53,13 @@ pub(crate) struct Batch<'a> {
     pub(crate) payload: &'a [u8],
 }
 
+impl Batch<'_> {
+    /// Where its frame ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + (frame::HEADER + self.payload.len()) as u64
+    }
+}
+
 /// What is good of a segment.
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
@@ -61,6 +68,8 @@ pub(crate) struct Content<'a> {
     pub(crate) end: u64,
     /// The version that would come next.
     pub(crate) next: u64,
+    /// Versions up to this one are on the disk for certain.
+    pub(crate) durable: u64,
     /// Whether something that is no frame follows: a crash cut the last writes short.
     pub(crate) torn: bool,
 }
@@ -70,7 +79,7 @@ impl<'a> Segment<'a> {
     pub(crate) fn content(&self) -> Result<Content<'a>> {
         let salt = self.folder.salt(self.first);
         let mut content =
-            Content { batches: Vec::new(), end: START, next: self.first, torn: false };
+            Content { batches: Vec::new(), end: START, next: self.first, durable: 0, torn: false };
         if self.bytes.get(..START as usize) != Some(&head(self.folder.id)[..]) {
             return self.without_head(salt, content);
         }
@@ -81,6 +90,7 @@ impl<'a> Segment<'a> {
             let (offset, count) = (content.end, u64::from(header.count));
             content.end += (frame::HEADER + payload.len()) as u64;
             content.next += count;
+            content.durable = content.durable.max(header.durable);
             if header.kind == BATCH {
                 content.batches.push(Batch { offset, header, payload });
             }
