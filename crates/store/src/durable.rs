@@ -182,6 +182,7 @@ impl Durable {
     }
 
     /// Writes changes down as a record, for which there is space in the log.
+    #[inline(never)]
     pub(crate) fn record(
         &self,
         db: &Inner,

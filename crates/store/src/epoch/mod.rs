@@ -46,7 +46,8 @@ impl Versions {
     }
 
     /// Takes the version of a commit whose record is `record`. From here on nothing may refuse it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
+    #[inline(always)]
     pub(crate) fn take(&self, record: &[u8]) -> Result<Ticket<'_>, Stopped> {
         match &self.log {
             None => Ok(self.clock.take()),
@@ -55,7 +56,8 @@ impl Versions {
     }
 
     /// Makes a version visible whose changes are in place, once it is as durable as it must be.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
+    #[inline(always)]
     pub(crate) fn finish(&self, ticket: Ticket<'_>) -> Result<(), Stopped> {
         if let Some(log) = &self.log
             && let Err(stopped) = log.wait(ticket.version())

@@ -219,7 +219,7 @@ impl Log {
     }
 
     /// Takes a version for a record, and puts it behind those before it.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn append<'c>(
         &self,
         clock: &'c Clock,

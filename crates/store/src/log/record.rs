@@ -18,7 +18,7 @@
 
 use evergraph_graph::{KeyKind, KeyRef, VertexId};
 
-use crate::engine::fat_tree::{Changes, Effect};
+use crate::engine::fat_tree::{Changes, EdgeChange, Effect};
 use crate::options::Weights;
 
 const ADD_VERTEX: u8 = 0;
@@ -83,39 +83,47 @@ impl<A: smallvec::Array<Item = u8>> Sink for smallvec::SmallVec<A> {
 }
 
 /// Appends what a transaction changes; `key` knows the keys of the vertices it adds.
-#[inline]
 pub(crate) fn encode(
     sink: &mut impl Sink,
     shape: Shape,
     changes: Changes<'_>,
     mut key: impl FnMut(VertexId, &mut dyn FnMut(KeyRef<'_>)),
 ) {
+    if let Changes { vertices: [], edges: [change], positions: [], .. } = changes
+        && change.effect != Effect::None
+    {
+        // The count and the item at once: most records are such.
+        let mut bytes = [0; 1 + EDGE_MAX];
+        bytes[0] = 1;
+        let length = shape.edge(change, &mut bytes[1..]);
+        return sink.put(&bytes[..=length]);
+    }
     let vertices = changes.vertices.iter().filter(|change| change.expected != change.present);
     let edges = changes.edges.iter().filter(|change| change.effect != Effect::None);
     let items = vertices.clone().count() + edges.clone().count() + changes.positions.len();
     put_varint(sink, items as u64);
     for change in vertices {
         if change.present {
-            key(change.vertex, &mut |key| shape.put(sink, Item::AddVertex(change.vertex, key)));
+            put_ids(sink, ADD_VERTEX, &[change.vertex]);
+            key(change.vertex, &mut |key| shape.put_key(sink, key));
         } else {
-            shape.put(sink, Item::RemoveVertex(change.vertex));
+            put_ids(sink, REMOVE_VERTEX, &[change.vertex]);
         }
     }
     for change in edges {
-        let (source, target) = (change.source, change.target);
-        shape.put(
-            sink,
-            match change.effect {
-                Effect::Add(weight) => Item::AddEdge(source, target, weight),
-                Effect::Set(weight) => Item::SetWeight(source, target, weight),
-                Effect::Remove | Effect::None => Item::RemoveEdge(source, target),
-            },
-        );
+        let mut bytes = [0; EDGE_MAX];
+        let length = shape.edge(change, &mut bytes);
+        sink.put(&bytes[..length]);
     }
     for (name, version) in changes.positions {
-        shape.put(sink, Item::Position(name, version.0));
+        put_ids(sink, POSITION, &[name.len() as u32]);
+        sink.put(&version.0.to_le_bytes());
+        sink.put(name.as_bytes());
     }
 }
+
+/// Bytes of an item about an edge, at most: kind, ends, weight.
+const EDGE_MAX: usize = 1 + 4 + 4 + 8;
 
 #[inline]
 pub(crate) fn put_varint(sink: &mut impl Sink, mut value: u64) {
@@ -127,27 +135,26 @@ pub(crate) fn put_varint(sink: &mut impl Sink, mut value: u64) {
 }
 
 impl Shape {
+    /// Writes an item about an edge to the start of `bytes`; how long it is.
     #[inline]
-    fn put(self, sink: &mut impl Sink, item: Item<'_>) {
-        match item {
-            Item::AddVertex(id, key) => {
-                put_ids(sink, ADD_VERTEX, &[id]);
-                self.put_key(sink, key);
+    fn edge(self, change: &EdgeChange, bytes: &mut [u8]) -> usize {
+        let (kind, weight) = match change.effect {
+            Effect::Add(weight) => (ADD_EDGE, Some(weight)),
+            Effect::Set(weight) => (SET_WEIGHT, Some(weight)),
+            Effect::Remove | Effect::None => (REMOVE_EDGE, None),
+        };
+        bytes[0] = kind;
+        bytes[1..5].copy_from_slice(&change.source.to_le_bytes());
+        bytes[5..9].copy_from_slice(&change.target.to_le_bytes());
+        match (weight, self.weights) {
+            (None, _) | (_, Weights::None) => 9,
+            (Some(weight), Weights::F32) => {
+                bytes[9..13].copy_from_slice(&(weight as f32).to_le_bytes());
+                13
             }
-            Item::RemoveVertex(id) => put_ids(sink, REMOVE_VERTEX, &[id]),
-            Item::AddEdge(source, target, weight) => {
-                put_ids(sink, ADD_EDGE, &[source, target]);
-                self.put_weight(sink, weight);
-            }
-            Item::SetWeight(source, target, weight) => {
-                put_ids(sink, SET_WEIGHT, &[source, target]);
-                self.put_weight(sink, weight);
-            }
-            Item::RemoveEdge(source, target) => put_ids(sink, REMOVE_EDGE, &[source, target]),
-            Item::Position(name, version) => {
-                put_ids(sink, POSITION, &[name.len() as u32]);
-                sink.put(&version.to_le_bytes());
-                sink.put(name.as_bytes());
+            (Some(weight), Weights::F64) => {
+                bytes[9..17].copy_from_slice(&weight.to_le_bytes());
+                17
             }
         }
     }

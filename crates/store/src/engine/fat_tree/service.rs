@@ -37,11 +37,17 @@ pub(crate) struct Idle {
 
 impl<W: Weight> FatTree<W> {
     /// Has the group settled once writers have left it alone.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
+    #[inline(always)]
     pub(super) fn queue_pending(&self, address: Address) {
         if self.slot(address).in_pending_queue.raise() {
-            self.queues.pending.lock().push(address);
+            self.push_pending(address);
         }
+    }
+
+    #[cold]
+    fn push_pending(&self, address: Address) {
+        self.queues.pending.lock().push(address);
     }
 
     /// Has the old versions of the group dropped once nobody reads them.
