@@ -70,17 +70,23 @@ pub(crate) struct Opening<'a> {
     disk: Arc<dyn Disk>,
     path: &'a Path,
     same_schema: bool,
+    existing: bool,
     read_only: bool,
 }
 
 impl<'a> Opening<'a> {
     pub(crate) fn new(options: Options, disk: Arc<dyn Disk>, path: &'a Path) -> Self {
-        Self { options, disk, path, same_schema: false, read_only: false }
+        Self { options, disk, path, same_schema: false, existing: false, read_only: false }
     }
 
     /// A database that is there must be what the options say.
     pub(crate) fn same_schema(self) -> Self {
         Self { same_schema: true, ..self }
+    }
+
+    /// There must be one.
+    pub(crate) fn existing(self) -> Self {
+        Self { existing: true, ..self }
     }
 
     pub(crate) fn read_only(self) -> Self {
@@ -106,6 +112,9 @@ impl<'a> Opening<'a> {
             let folder = Folder::find(disk, path)?.ok_or_else(missing)?;
             let lock = folder::lock(&**disk, path, true)?;
             return Ok((folder, lock));
+        }
+        if self.existing {
+            Folder::find(disk, path)?.ok_or_else(missing)?;
         }
         disk.make_folder(path).map_err(|error| disk_error("make", path, &error))?;
         let lock = folder::lock(&**disk, path, false)?;
@@ -313,7 +322,7 @@ impl Durable {
             self.hand_over(version)?;
         }
         let _reads = self.files.read();
-        let end = self.log.as_ref().and_then(|log| log.end());
+        let end = self.log.as_ref().map(|log| log.end());
         let state = recover(&self.folder, until, end, &mut |_, _| Continue(()))?.state;
         match until {
             Until::Version(version) if state.version != version => {
@@ -340,7 +349,7 @@ impl Durable {
     /// The next piece of the log.
     pub(crate) fn read_on(&self, reader: &mut Reader) -> Result<Option<Piece>> {
         let _reads = self.files.read();
-        reader.piece(self.log.as_ref().and_then(|log| log.end()))
+        reader.piece(self.log.as_ref().map(|log| log.end()))
     }
 
     /// What decides how long fields of records are.

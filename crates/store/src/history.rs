@@ -144,10 +144,15 @@ impl Follower {
         let mut commits = Vec::new();
         while commits.len() < max && self.position.0 < visible {
             let Some(next) = self.read.pop_if(|commit| commit.version.0 <= visible) else {
-                if !self.read.is_empty() || !self.read_more()? {
+                if !self.read.is_empty() {
                     break;
                 }
-                continue;
+                match self.read_more() {
+                    Ok(true) => continue,
+                    // What was read before is handed out first; the error comes again.
+                    Err(error) if commits.is_empty() => return Err(error),
+                    Ok(false) | Err(_) => break,
+                }
             };
             self.position = next.version;
             commits.push(next);

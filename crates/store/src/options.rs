@@ -340,6 +340,12 @@ impl Options {
         Opening::new(self, disk, path.as_ref()).same_schema().open()
     }
 
+    /// Opens the database that is in a folder, whatever its direction, weights and keys are;
+    /// [`Error::NotFound`] if there is none.
+    pub fn open_existing(self, path: impl AsRef<Path>) -> Result<Database> {
+        Opening::new(self, Arc::new(RealDisk), path.as_ref()).existing().open()
+    }
+
     /// Opens the database in a folder to read it; [`Error::NotFound`] if there is none. Others may
     /// read it at the same time, nobody may write it. What it is is said by the folder, not by
     /// these options.

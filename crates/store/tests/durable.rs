@@ -105,6 +105,11 @@ fn a_database_of_another_kind_is_not_opened() {
     let refused = Database::options().open(folder.path()).map(drop);
     assert!(matches!(refused, Err(Error::OtherSchema { what: "directions", .. })));
     assert!(!Database::open(folder.path()).expect("opens").is_directed());
+    let as_is = Database::options().durability(Durability::Os).open_existing(folder.path());
+    assert!(!as_is.expect("opens").is_directed());
+    let none = Database::options().open_existing(folder.path().join("none")).map(drop);
+    assert!(matches!(none, Err(Error::NotFound { .. })));
+    assert!(!folder.path().join("none").exists());
 }
 
 #[test]
@@ -268,6 +273,30 @@ fn a_past_that_is_not_kept_is_refused() {
     assert!(db.snapshot_at(db.version()).is_ok());
     let memory = Database::in_memory();
     assert_eq!(memory.follow(Version(0)).map(drop), Err(Error::NotDurable));
+}
+
+#[test]
+fn commits_that_were_not_written_down_are_missed() {
+    use evergraph_store::Version;
+    let folder = tempfile::tempdir().expect("a folder");
+    for durability in [Durability::Os, Durability::None, Durability::Os] {
+        let options =
+            Database::options().dense_keys(10).durability(durability).keep(Keep::Everything);
+        let db = open(&options, folder.path());
+        let next = db.stats().edges;
+        for v in next..next + 2 {
+            db.transaction(0, |tx| tx.add_edge(v, v + 1)).expect("commits");
+        }
+    }
+    let db = Database::open(folder.path()).expect("opens");
+    assert_eq!((db.version(), db.stats().edges), (Version(6), 6));
+    let mut follower = db.follow(Version(0)).expect("from the beginning");
+    assert_eq!(follower.poll(10).map(|commits| commits.len()), Ok(2));
+    assert_eq!(follower.poll(10), Err(Error::PositionTooOld { oldest: Version(4) }));
+    assert_eq!(db.changes(Version(4), Version(6)).map(|commits| commits.len()), Ok(2));
+    let at = |version| db.snapshot_at(Version(version)).map(|snapshot| snapshot.version().0);
+    assert_eq!([at(2), at(4), at(5)], [Ok(2), Ok(4), Ok(5)]);
+    assert!(at(3).is_err(), "it was never written down");
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod writer;
 use std::time::Duration;
 
 use self::frame::HEADER;
+use self::recover::End;
 use self::writer::Writer;
 use crate::epoch::{Clock, Ticket};
 use crate::folder::Folder;
@@ -154,7 +155,7 @@ impl Log {
 
     /// Where the log ends: the first version of its last segment, and how long that is. Nothing
     /// before this place changes any more.
-    pub(crate) fn end(&self) -> Option<(u64, u64)> {
+    pub(crate) fn end(&self) -> End {
         self.writer.lock().end()
     }
 

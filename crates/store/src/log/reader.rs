@@ -64,7 +64,7 @@ impl Reader {
             if !self.find(end)? || self.segment.as_ref().is_some_and(|now| now.first == place.first)
             {
                 self.segment = Some(place);
-                return Ok(None);
+                return self.check_for_gap(end).map(|()| None);
             }
         }
     }
@@ -81,6 +81,16 @@ impl Reader {
         self.segment =
             file.map(|file| Place { first: file.version, path: file.path.clone(), offset: START });
         Ok(self.segment.is_some())
+    }
+
+    /// An error if later commits are there, but not those that come next: for a while nothing was
+    /// written down.
+    fn check_for_gap(&self, end: Option<End>) -> Result<()> {
+        let segments = self.folder.list()?.segments;
+        let grown = |file: &&Numbered| end.is_none_or(|(last, _)| file.version <= last);
+        let later = segments.iter().filter(grown).find(|file| file.version > self.next);
+        let gap = later.map(|file| Error::PositionTooOld { oldest: Version(file.version - 1) });
+        gap.map_or(Ok(()), Err)
     }
 
     /// Reads on in the segment; none if nothing whole is there.

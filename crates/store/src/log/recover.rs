@@ -131,7 +131,7 @@ fn missing(first: &Numbered, wanted: u64, until: Until) -> Error {
             corrupt(&first.path, 0, format!("the commits from version {wanted} on are missing"))
         }
         Until::Version(_) | Until::Time(_) => {
-            Error::PositionTooOld { oldest: Version(first.version) }
+            Error::PositionTooOld { oldest: Version(first.version.saturating_sub(1)) }
         }
     }
 }
@@ -181,13 +181,12 @@ impl Reading<'_, '_> {
             let (folder, path, first) = (self.folder, &file.path, file.version);
             let segment = Segment { folder, path, first, bytes: &bytes, last: next.is_none() };
             let content = segment.content()?;
-            if let Some(next) = next.filter(|next| next.version != content.next) {
-                let gap = format!("versions {} to {} are missing", content.next, next.version);
-                return Err(corrupt(&next.path, 0, gap));
-            }
             self.good = good(&content);
             if !self.take(file, &content, state)? {
                 break;
+            }
+            if let Some(next) = next.filter(|next| next.version != content.next) {
+                return Err(missing(next, content.next, self.until));
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use super::Pending;
 use super::frame::{HEADER, Header, seal};
+use super::recover::End;
 use super::segment::{BATCH, CLOSE, START, head};
 use crate::folder::{Folder, disk_error};
 use crate::io::File;
@@ -65,9 +66,10 @@ impl Writer {
         self.version
     }
 
-    /// The first version of the segment that grows, and where its last batch ends.
-    pub(super) fn end(&self) -> Option<(u64, u64)> {
-        self.segment.as_ref().map(|open| (open.first, open.end))
+    /// The first version of the segment that grows, and where its last batch ends. Before one was
+    /// made all that begin at or before the last version are whole.
+    pub(super) fn end(&self) -> End {
+        self.segment.as_ref().map_or((self.version, u64::MAX), |open| (open.first, open.end))
     }
 
     /// When the last batch was written; 0 if none was.
