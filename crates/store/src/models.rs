@@ -143,13 +143,13 @@ fn loom_lease_keeps_the_state_it_was_opened_on() {
         let (slot, version) =
             versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
         // Resolved under the latch, read without it, as a view does.
-        let lent = chain.lock().lend(version, |_, _| false).expect("there is a state since 0");
+        let lent = chain.lock().lend(version).expect("there is a state since 0");
         let still_there = || version > 0 || !first_dropped.load(Ordering::SeqCst);
         assert!(still_there(), "the state was dropped while it was leased");
         writer.join().expect("no panic");
         assert!(still_there(), "the state was dropped while it was leased");
         // Compared by address: reading through it is what the assertion above allows.
-        let now = chain.lock().lend(version, |_, _| false).expect("there is a state since 0");
+        let now = chain.lock().lend(version).expect("there is a state since 0");
         assert_eq!((version == 0).then_some(lent), (version == 0).then_some(now));
         versions.leases.close(slot);
         chain.lock().prune(&*versions, &versions.pins);

@@ -178,7 +178,7 @@ impl<W: Weight> Tables<W> {
         let lent = tree
             .directory(table.side)
             .get(group)
-            .and_then(|slot| slot.chain.lock().lend(self.version, Base::is_pending_at));
+            .and_then(|slot| slot.chain.lock().lend(self.version));
         let lent = lent.unwrap_or_else(|| NonNull::from(tree.untouched(group)));
         table.groups.set(group as usize, lent)
     }
@@ -216,7 +216,7 @@ impl<W: Weight> Tables<W> {
             let found = found.expect("the hub is in a state of this version");
             next = found.upper;
             let lent = hub.with_segments(|segments| {
-                segments.cells()[found.index].lock().lend(self.version, Base::is_pending_at)
+                segments.cells()[found.index].lock().lend(self.version)
             });
             let segment = LeasedTable::new(1, Arc::clone(&self.keeper));
             let base = segment.set(0, lent.expect("found just now"));
