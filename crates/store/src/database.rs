@@ -13,7 +13,7 @@ use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::options::{Isolation, Options, Service, Weights, kind_in_words};
 use crate::service::ServiceThread;
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::sync::{AtomicU64, Mutex, NEAR_A_WRAP, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
 
@@ -54,6 +54,9 @@ pub(crate) struct Inner {
     write_conflicts: AtomicU64,
     read_conflicts: AtomicU64,
 }
+
+/// The version of a database as it was made.
+const FIRST_VERSION: u64 = NEAR_A_WRAP;
 
 /// What a change of an edge takes, without weights: a row and an entry in two lists.
 const CHANGE_BYTES: usize = 2 * (3 * size_of::<u32>() + size_of::<u8>());
@@ -117,7 +120,7 @@ impl Database {
     }
 
     pub(crate) fn with_options(options: Options) -> Self {
-        let versions = Arc::new(Versions::new(0));
+        let versions = Arc::new(Versions::new(FIRST_VERSION));
         let inner = Arc::new(Inner {
             engine: Engine::new(&versions, &options),
             dictionary: Dictionary::new(options.keys, options.dense, &versions.account),
@@ -171,7 +174,7 @@ impl Database {
     /// # use evergraph_store::Database;
     /// let db = Database::in_memory();
     /// let version = db.transaction(3, |tx| tx.add_vertex(7u64))?;
-    /// # assert_eq!(version.0, 1);
+    /// # assert_eq!(version, db.version());
     /// # Ok::<(), evergraph_store::Error>(())
     /// ```
     pub fn transaction(
@@ -289,7 +292,7 @@ impl Inner {
     fn outcomes(&self) -> Outcomes {
         Outcomes {
             // Each commit with changes takes one version.
-            committed: self.versions.clock.visible(),
+            committed: self.versions.clock.visible() - FIRST_VERSION,
             write_conflicts: self.write_conflicts.load(Ordering::Relaxed),
             read_conflicts: self.read_conflicts.load(Ordering::Relaxed),
             conflicts_avoided: self.engine.conflicts_avoided(),

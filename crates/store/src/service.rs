@@ -8,23 +8,22 @@
 //!   cannot be settled yet costs as much as settling them.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::database::{Inner, Round, TICK};
-use crate::sync::{AtomicBool, Condvar, Mutex, Ordering};
+use crate::sync::{AtomicBool, Condvar, JoinHandle, Mutex, Ordering, spawn};
 
 /// Between two rounds that find work to do.
-const PERIOD_MIN: Duration = Duration::from_millis(10);
+const PERIOD_MIN: Duration = Duration::from_millis(if cfg!(torture) { 1 } else { 10 });
 /// Between two rounds that find none, or only work that must wait.
-const PERIOD_MAX: Duration = TICK;
+const PERIOD_MAX: Duration = if cfg!(torture) { PERIOD_MIN } else { TICK };
 /// A round that gets less than one in so many groups done is followed by a longer wait.
 const WORTHWHILE: usize = 8;
 
 /// The service thread of a database.
 pub(crate) struct ServiceThread {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle>,
 }
 
 struct Shared {
@@ -43,10 +42,7 @@ impl ServiceThread {
             wake: Condvar::new(),
         });
         let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new()
-            .name("evergraph-service".into())
-            .spawn(move || serve(&inner, &of_thread))
-            .expect("a process that opens a database may start a thread");
+        let thread = spawn("evergraph-service", move || serve(&inner, &of_thread));
         Self { shared, thread: Some(thread) }
     }
 }

@@ -14,19 +14,25 @@
 //!   loom: `models::loom_lease_*`.
 
 use crate::epoch::Clock;
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence, thread_index};
+use crate::sync::{AtomicU64, AtomicUsize, NEAR_A_WRAP, Ordering, fence, thread_index};
 
 /// Most leases at once. A slot is 16 bytes.
-#[cfg(not(loom))]
-pub(crate) const LEASES_MAX: usize = 4096;
-#[cfg(loom)]
-pub(crate) const LEASES_MAX: usize = 2;
+pub(crate) const LEASES_MAX: usize = if cfg!(loom) {
+    2
+} else if cfg!(shuttle) {
+    32
+} else {
+    4096
+};
 
 /// Threads start to look this many slots apart: a line holds eight slots.
 const STRIDE: usize = 8;
 
 const FREE: u64 = 0;
 const BUSY: u64 = 1;
+
+/// The first tick of the coarse clock.
+const FIRST_TICK: u64 = NEAR_A_WRAP;
 
 /// What a lease is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +87,12 @@ fn unpack(word: u64) -> (u64, LeaseKind) {
 impl Leases {
     pub(crate) fn new() -> Self {
         let words = || (0..LEASES_MAX).map(|_| AtomicU64::new(FREE)).collect();
-        Self { slots: words(), opened: words(), used: AtomicUsize::new(0), now: AtomicU64::new(0) }
+        Self {
+            slots: words(),
+            opened: words(),
+            used: AtomicUsize::new(0),
+            now: AtomicU64::new(FIRST_TICK),
+        }
     }
 
     /// Opens a lease on the newest visible version.
@@ -165,9 +176,9 @@ impl Leases {
         .collect()
     }
 
-    /// Sets the coarse clock.
+    /// Sets the coarse clock to so many ticks after the start.
     pub(crate) fn set_now(&self, ticks: u64) {
-        self.now.store(ticks, Ordering::Relaxed);
+        self.now.store(FIRST_TICK + ticks, Ordering::Relaxed);
     }
 
     /// The coarse clock.

@@ -39,6 +39,9 @@ pub struct Transaction<'db> {
     aside: OnceCell<Box<Aside>>,
 }
 
+/// Whether each commit does the work of the service as well.
+const SERVICE_AT_COMMIT: bool = cfg!(torture);
+
 /// What a transaction keeps that does more than change edges. Made when it is first needed.
 #[derive(Default)]
 struct Aside {
@@ -420,6 +423,9 @@ impl<'db> Transaction<'db> {
         self.db.admit(changes)?;
         let version = self.db.engine.commit(changes, reads, self.snapshot)?;
         self.committed = true;
+        if SERVICE_AT_COMMIT {
+            self.db.service_round(|| true);
+        }
         let gone = folded.vertices.iter().filter(|change| !change.present);
         self.db.retire_ids(gone.map(|change| change.vertex));
         Ok(Version(version))
