@@ -444,12 +444,12 @@ impl Inner {
             return;
         }
         let visible = self.versions.clock.visible();
-        let leases = self.versions.leases.list();
-        let versions: Vec<u64> = leases.into_iter().map(|(_, lease)| lease.version).collect();
-        retired.retain(|&id| {
-            let release = || self.dictionary.release(id);
-            !self.engine.if_gone(id, (visible, &versions), release)
-        });
+        if let Some(versions) = self.versions.leases.versions() {
+            retired.retain(|&id| {
+                let release = || self.dictionary.release(id);
+                !self.engine.if_gone(id, (visible, &versions), release)
+            });
+        }
         self.retired.lock().append(&mut retired);
     }
 }
