@@ -6,6 +6,8 @@
 //!   a database waits for one piece at most.
 //!   Rounds come more slowly while writers keep changing what is queued: looking at groups that
 //!   cannot be settled yet costs as much as settling them.
+//! # Checked by
+//!   loom: `models::loom_service_*`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -8,11 +8,11 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evergraph_graph::GraphView;
+use evergraph_graph::{GraphView, Key};
 use evergraph_store::{
     Database, Isolation, Service, Snapshot, Transaction, Tuning, Weights, with_view,
 };
@@ -42,7 +42,7 @@ impl Setting {
             directed: rng.random(),
             isolation: [Isolation::Snapshot, Isolation::Serializable][rng.random_range(0..2)],
             vertices: [4, 12, 80][rng.random_range(0..3)],
-            writers: rng.random_range(1..5),
+            writers: rng.random_range(1..4),
             readers: rng.random_range(1..4),
             transactions: rng.random_range(5..25),
         }
@@ -85,7 +85,11 @@ impl Setting {
 struct Log {
     commits: Mutex<Vec<(u64, Vec<Op>)>>,
     seen: Mutex<Vec<(u64, Model)>>,
+    glances: Mutex<Vec<Glance>>,
 }
+
+/// A version, a vertex and its list, if it exists.
+type Glance = (u64, V, Option<BTreeMap<V, f64>>);
 
 fn write(db: &Database, setting: Setting, rng: &mut Pcg64Mcg, log: &Log) {
     for _ in 0..setting.transactions {
@@ -126,6 +130,23 @@ fn read(db: &Database, rounds: usize, log: &Log) {
     }
 }
 
+/// Reads a list each of many snapshots: what is not in place yet is missed by whoever looks at once.
+fn glance(db: &Database, setting: Setting, rng: &mut Pcg64Mcg, log: &Log) {
+    for _ in 0..2 * setting.transactions {
+        let snapshot = db.snapshot().expect("few are open");
+        let v = rng.random_range(0..2);
+        let list = snapshot.neighbours(v).ok();
+        let list = list.map(|list| list.into_iter().map(|(key, w)| (number(&key), w)).collect());
+        let glance = (snapshot.version().0, v, list);
+        log.glances.lock().expect("nobody panicked").push(glance);
+    }
+}
+
+fn number(key: &Key) -> V {
+    let Key::Number(v) = key else { panic!("{key} is no number") };
+    *v
+}
+
 /// The lists of a view; an edge stands in those of both its ends.
 fn read_view(snapshot: &Snapshot) -> Model {
     with_view!(snapshot.view().expect("not expired"), |view| {
@@ -162,7 +183,7 @@ fn read_points(snapshot: &Snapshot) -> Model {
         let list = snapshot.neighbours(v).expect("it exists");
         assert_eq!(snapshot.degree(v), Ok(list.len() as u32));
         for (key, weight) in list {
-            let evergraph_graph::Key::Number(u) = key else { panic!("{key} is no number") };
+            let u = number(&key);
             let edge = model.edge(v, u);
             model.edges.insert(edge, weight);
             assert_eq!(snapshot.weight(v, u), Ok(Some(weight)));
@@ -191,6 +212,11 @@ fn compare(setting: Setting, log: &Log, totals: &Totals) {
     let seen = log.seen.lock().expect("nobody panicked");
     for (version, seen) in seen.iter() {
         assert_eq!(Some(seen), states.get(*version as usize), "version {version}");
+    }
+    for (version, v, list) in log.glances.lock().expect("nobody panicked").iter() {
+        let state = &states[*version as usize];
+        let expected = state.vertices.contains(v).then(|| state.list(*v, false));
+        assert_eq!(list, &expected, "{v} at version {version}");
     }
     totals.commits.fetch_add(states.len() - 1, Ordering::Relaxed);
     totals.snapshots.fetch_add(seen.len(), Ordering::Relaxed);
@@ -231,6 +257,8 @@ fn run_threads(seed: u64, totals: &Totals) {
     for _ in 0..setting.readers {
         threads.push(spawn(Box::new(move |db, log| read(db, rounds, log))));
     }
+    let mut glancer = Pcg64Mcg::seed_from_u64(!seed);
+    threads.push(spawn(Box::new(move |db, log| glance(db, setting, &mut glancer, log))));
     threads.push(spawn(Box::new(move |db, _| {
         for _ in 0..setting.transactions {
             db.service();

@@ -3,6 +3,8 @@
 //! # Layout
 //!   Chunks of slots, each twice as long as the one before, made when first needed and never
 //!   moved: a slot's address is good for the life of the database.
+//! # Checked by
+//!   loom: `models::loom_directory_*`, `models::loom_first_write_*`.
 
 use evergraph_graph::MAX_VERTICES;
 
