@@ -12,6 +12,7 @@ mod libtest;
 mod policy;
 mod test;
 mod tidy;
+mod tsan;
 
 use std::process::ExitCode;
 
@@ -21,7 +22,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   check             formatting, clippy, tidy, dependency policy, documentation
-  test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
+  test [-- FILTER]  every test, then the store under tried schedules; counts at the end
+  tsan [-- ARGS]    the store's concurrent tests under ThreadSanitizer; says what it needs
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
   compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
@@ -46,6 +48,8 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["check"] => Ok(check::run(workspace)),
         ["test"] => test::run(workspace, &[]),
         ["test", "--", filter @ ..] => test::run(workspace, filter),
+        ["tsan"] => tsan::run(workspace, &[]),
+        ["tsan", "--", args @ ..] => tsan::run(workspace, args),
         ["tidy"] => tidy::run(workspace),
         ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),
         ["compare", args @ ..] => {

@@ -1,8 +1,7 @@
-//! `cargo xtask test`: every test of the workspace, then the models of the concurrent parts.
+//! `cargo xtask test`: every test of the workspace, then the store again where schedules are tried.
 //!
-//! The models are unit tests of the store whose names contain `loom_`. They are built with
-//! `--cfg loom`, which swaps the synchronisation types of the whole crate, so they have a build
-//! folder of their own and nothing else runs in it.
+//! Each of these builds swaps the synchronisation types of the whole store by a `--cfg`, so it has
+//! a build folder of its own. What they are for is said in `docs/design/testing.md`.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,11 +11,45 @@ use serde_json::Value;
 use crate::command::{self, Outcome, Workspace};
 use crate::libtest::{Report, Show};
 
-/// The crate that has models, the word in their names, and where they are built.
-const MODEL_PACKAGE: &str = "evergraph-store";
-const MODEL_SOURCES: &str = "crates/store/src";
-const MODEL_PREFIX: &str = "loom_";
-const MODEL_TARGET: &str = "loom";
+/// What the usual build is called in the report.
+const UNIT: &str = "unit";
+
+/// A build of the store in which schedules are tried.
+struct Schedules {
+    /// What it is built with, and the name of its build folder.
+    cfg: &'static str,
+    /// What the names of its tests begin with, if they are not those of ordinary tests.
+    prefix: Option<&'static str>,
+    selection: &'static [&'static str],
+}
+
+const SCHEDULES: &[Schedules] = &[
+    // Optimised, because models explore millions of schedules.
+    Schedules {
+        cfg: "loom",
+        prefix: Some("loom_"),
+        selection: &["--package", "evergraph-store", "--lib", "--release"],
+    },
+    Schedules {
+        cfg: "shuttle",
+        prefix: Some("shuttle_"),
+        selection: &["--package", "evergraph-store", "--test", "shuttle"],
+    },
+    Schedules {
+        cfg: "torture",
+        prefix: None,
+        selection: &[
+            "--package",
+            "evergraph-store",
+            "--test",
+            "model",
+            "--test",
+            "concurrent",
+            "--test",
+            "isolation",
+        ],
+    },
+];
 
 /// Runs all tests whose name contains one of `filter`, or all; `true` when all passed.
 pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
@@ -25,12 +58,14 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
         return Ok(false);
     }
     let mut report = Report::default();
-    let mut passed = test(&mut report, "unit", &["--workspace"], filter, |args| {
+    let mut passed = test(&mut report, UNIT, &["--workspace"], filter, |args| {
         workspace.cargo(args.iter().copied())
     })?;
-    if let Some(filter) = model_filter(workspace, filter)? {
-        let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
-        passed &= test(&mut report, "loom", &package, &filter, |args| model(workspace, args))?;
+    for build in SCHEDULES {
+        if let Some(filter) = build.filter(filter) {
+            let cargo = |args: &[&str]| build.cargo(workspace, args);
+            passed &= test(&mut report, build.cfg, build.selection, &filter, cargo)?;
+        }
     }
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
@@ -67,31 +102,29 @@ fn test(
     Ok(status.success())
 }
 
-/// The same `cargo`, for the models: optimised, because they explore millions of schedules, but
-/// without the link-time optimisation that only measurements need.
-fn model(workspace: &Workspace, args: &[&str]) -> Command {
-    let mut command = workspace.cargo(args.iter().copied());
-    command
-        .env("CARGO_TARGET_DIR", workspace.target().join(MODEL_TARGET))
-        .env("RUSTFLAGS", "--cfg loom")
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-        .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
-    command
-}
-
-/// Which models to run: all without a filter, none while the store has none or the filter asks for
-/// something else.
-fn model_filter<'a>(workspace: &Workspace, filter: &[&'a str]) -> Outcome<Option<Vec<&'a str>>> {
-    if !filter.is_empty() {
-        let models = filter.iter().copied().filter(|name| name.contains(MODEL_PREFIX));
-        let models: Vec<&str> = models.collect();
-        return Ok((!models.is_empty()).then_some(models));
+impl Schedules {
+    /// The same `cargo`, for this build; without the link-time optimisation that only measurements
+    /// need.
+    fn cargo(&self, workspace: &Workspace, args: &[&str]) -> Command {
+        let mut command = workspace.cargo(args.iter().copied());
+        command
+            .env("CARGO_TARGET_DIR", workspace.target().join(self.cfg))
+            .env("RUSTFLAGS", format!("--cfg {}", self.cfg))
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
+        command
     }
-    let mut grep = workspace.command("git");
-    grep.args(["grep", "--quiet", "--untracked", "--extended-regexp"]);
-    grep.args([&format!("(fn|mod) {MODEL_PREFIX}"), "--", MODEL_SOURCES]);
-    Ok(command::succeeds(&mut grep)?.then_some(vec![MODEL_PREFIX]))
+
+    /// Which tests to run: all without a filter; of a filter, those that name tests of this build.
+    fn filter<'a>(&self, filter: &[&'a str]) -> Option<Vec<&'a str>> {
+        if filter.is_empty() {
+            return Some(self.prefix.into_iter().collect());
+        }
+        let prefix = self.prefix?;
+        let own: Vec<&str> = filter.iter().copied().filter(|name| name.contains(prefix)).collect();
+        (!own.is_empty()).then_some(own)
+    }
 }
 
 /// Reads cargo's build messages for the test programs and names each by its package and target:
@@ -112,7 +145,8 @@ fn program(message: &str, title: &str) -> Option<(String, String)> {
     let target = message["target"]["name"].as_str()?;
     let kind = message["target"]["kind"][0].as_str()?;
     let name = match kind {
-        "test" => format!("{package} tests/{target}"),
+        "test" if title == UNIT => format!("{package} tests/{target}"),
+        "test" => format!("{package} tests/{target} ({title})"),
         "lib" => format!("{package} ({title})"),
         _ => format!("{package} {kind} {target} ({title})"),
     };
@@ -135,7 +169,20 @@ mod tests {
         let named = |kind| program(&message(kind), "unit").map(|(_, name)| name);
         assert_eq!(named("test").as_deref(), Some("store tests/crash"));
         assert_eq!(named("lib").as_deref(), Some("store (unit)"));
+        let tortured = program(&message("test"), "torture").map(|(_, name)| name);
+        assert_eq!(tortured.as_deref(), Some("store tests/crash (torture)"));
         assert_eq!(named("bin").as_deref(), Some("store bin crash (unit)"));
+    }
+
+    #[test]
+    fn a_filter_that_names_a_model_builds_only_its_kind() {
+        let builds = |filter: &[&str]| {
+            let of = |build: &&Schedules| build.filter(filter).is_some();
+            SCHEDULES.iter().filter(of).map(|build| build.cfg).collect::<Vec<_>>()
+        };
+        assert_eq!(builds(&[]), ["loom", "shuttle", "torture"]);
+        assert_eq!(builds(&["loom_pin", "clock"]), ["loom"]);
+        assert!(builds(&["clock"]).is_empty());
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::log::record::Sink;
 use crate::log::state::State;
 use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
 use crate::stream::Stream;
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::sync::{AtomicU64, Mutex, NEAR_A_WRAP, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
 
@@ -57,12 +57,17 @@ pub(crate) struct Inner {
     retired: Mutex<Vec<(VertexId, u64)>>,
     /// The leases of snapshots, for those who want to end them.
     snapshots: Mutex<Vec<Weak<Lease>>>,
+    /// The version at which it was made or opened.
+    opened_at: u64,
     /// What was visible when the service last looked.
     looked_at: AtomicU64,
     /// Refused commits. Counted `Relaxed`, and never by a commit that succeeds.
     write_conflicts: AtomicU64,
     read_conflicts: AtomicU64,
 }
+
+/// The version of a database as it was made.
+const FIRST_VERSION: u64 = NEAR_A_WRAP;
 
 /// What a change of an edge takes, without weights: a row and an entry in two lists.
 const CHANGE_BYTES: usize = 2 * (3 * size_of::<u32>() + size_of::<u8>());
@@ -143,7 +148,7 @@ impl Database {
     }
 
     pub(crate) fn with_options(options: Options) -> Self {
-        let inner = Arc::new(Inner::new(options, Versions::new(0), None));
+        let inner = Arc::new(Inner::new(options, Versions::new(FIRST_VERSION), None));
         Self::kept(inner, None)
     }
 
@@ -200,7 +205,7 @@ impl Database {
     /// # use evergraph_store::Database;
     /// let db = Database::in_memory();
     /// let version = db.transaction(3, |tx| tx.add_vertex(7u64))?;
-    /// # assert_eq!(version.0, 1);
+    /// # assert_eq!(version, db.version());
     /// # Ok::<(), evergraph_store::Error>(())
     /// ```
     pub fn transaction(
@@ -392,6 +397,7 @@ impl Inner {
         Self {
             engine: Engine::new(&versions, &options),
             dictionary: Dictionary::new(options.keys, options.dense, &versions.account),
+            opened_at: versions.clock.visible(),
             versions,
             options,
             durable,
@@ -433,7 +439,7 @@ impl Inner {
     fn outcomes(&self) -> Outcomes {
         Outcomes {
             // Each commit with changes takes one version.
-            committed: self.versions.clock.visible(),
+            committed: self.versions.clock.visible() - self.opened_at,
             write_conflicts: self.write_conflicts.load(Ordering::Relaxed),
             read_conflicts: self.read_conflicts.load(Ordering::Relaxed),
             conflicts_avoided: self.engine.conflicts_avoided(),
@@ -621,14 +627,14 @@ impl Inner {
             return;
         }
         let visible = self.versions.clock.visible();
-        let leases = self.versions.leases.list();
-        let versions: Vec<u64> = leases.into_iter().map(|(_, lease)| lease.version).collect();
         // The log tells about them by their ids (D2 of `durable.rs`).
         let told = self.durable.as_ref().map_or(u64::MAX, Durable::oldest);
-        retired.retain(|&(id, since)| {
-            let release = || self.dictionary.release(id);
-            since >= told || !self.engine.if_gone(id, (visible, &versions), release)
-        });
+        if let Some(versions) = self.versions.leases.versions() {
+            retired.retain(|&(id, since)| {
+                let release = || self.dictionary.release(id);
+                since >= told || !self.engine.if_gone(id, (visible, &versions), release)
+            });
+        }
         self.retired.lock().append(&mut retired);
     }
 }

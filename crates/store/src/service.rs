@@ -7,25 +7,26 @@
 //!   a database waits for one piece at most.
 //!   Rounds come more slowly while writers keep changing what is queued: looking at groups that
 //!   cannot be settled yet costs as much as settling them.
+//! # Checked by
+//!   loom: `models::loom_service_*`.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::database::{Inner, Round, TICK};
-use crate::sync::{AtomicBool, Condvar, Mutex, Ordering};
+use crate::sync::{AtomicBool, Condvar, JoinHandle, Mutex, Ordering, spawn};
 
 /// Between two rounds that find work to do.
-const PERIOD_MIN: Duration = Duration::from_millis(10);
+const PERIOD_MIN: Duration = Duration::from_millis(if cfg!(torture) { 1 } else { 10 });
 /// Between two rounds that find none, or only work that must wait.
-const PERIOD_MAX: Duration = TICK;
+const PERIOD_MAX: Duration = if cfg!(torture) { PERIOD_MIN } else { TICK };
 /// A round that gets less than one in so many groups done is followed by a longer wait.
 const WORTHWHILE: usize = 8;
 
 /// A thread that works in the background until it is dropped.
 pub(crate) struct Background {
     rest: Arc<Rest>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle>,
 }
 
 /// Where a thread in the background rests, and hears that it is to end.
@@ -59,10 +60,7 @@ impl Background {
             Rest { stop: AtomicBool::new(false), lock: Mutex::new(()), wake: Condvar::new() };
         let rest = Arc::new(rest);
         let of_thread = Arc::clone(&rest);
-        let thread = std::thread::Builder::new()
-            .name(name.into())
-            .spawn(move || work(&of_thread))
-            .expect("a process that opens a database may start a thread");
+        let thread = spawn(name, move || work(&of_thread));
         Self { rest, thread: Some(thread) }
     }
 }

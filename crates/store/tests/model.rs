@@ -426,7 +426,8 @@ fn run(seed: u64, steps: usize) -> [u64; 3] {
         changed: BTreeMap::new(),
         open: Vec::new(),
         snapshots: Vec::new(),
-        commits: 0,
+        // Versions need not begin at 0.
+        commits: db.version().0,
         outcomes: [0; 3],
     };
     for _ in 0..steps {

@@ -44,6 +44,7 @@ const TABLE: &[Confined] = &[
     facade(&["std", "sync", "atomic"]),
     facade(&["std", "sync", "Condvar"]),
     facade(&["std", "sync", "Mutex"]),
+    facade(&["std", "sync", "OnceLock"]),
     facade(&["std", "sync", "RwLock"]),
     facade(&["parking_lot"]),
 ];

@@ -6,6 +6,10 @@
 //!   (the caller did); fence; read all slots. A BUSY slot counts as needed.
 //!   A slot that was free when it was read belongs to a lease whose fence comes later, so that
 //!   lease reads a `visible >= to` and does not need them.
+//!   A lease that is opened on the version of another one reads no `visible`. It could be missed
+//!   together with the other: its slot read before it was claimed, that of the other after it was
+//!   freed. So it is counted in `moves` before the other can be closed, and who finds `moves`
+//!   changed after it read all slots knows nothing.
 //! # Invariants
 //!   - A slot in HELD keeps its version until its owner frees it.
 //!   - A lease of kind [`LeaseKind::Writer`] needs every version after its own too: its commit
@@ -14,19 +18,25 @@
 //!   loom: `models::loom_lease_*`.
 
 use crate::epoch::Clock;
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence, thread_index};
+use crate::sync::{AtomicU64, AtomicUsize, NEAR_A_WRAP, Ordering, fence, thread_index};
 
 /// Most leases at once. A slot is 16 bytes.
-#[cfg(not(loom))]
-pub(crate) const LEASES_MAX: usize = 4096;
-#[cfg(loom)]
-pub(crate) const LEASES_MAX: usize = 2;
+pub(crate) const LEASES_MAX: usize = if cfg!(loom) {
+    2
+} else if cfg!(shuttle) {
+    32
+} else {
+    4096
+};
 
 /// Threads start to look this many slots apart: a line holds eight slots.
 const STRIDE: usize = 8;
 
 const FREE: u64 = 0;
 const BUSY: u64 = 1;
+
+/// The first tick of the coarse clock.
+const FIRST_TICK: u64 = NEAR_A_WRAP;
 
 /// What a lease is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +57,9 @@ pub(crate) struct Leases {
     opened: Box<[AtomicU64]>,
     /// Slots from here on were never used. Grows only.
     used: AtomicUsize,
+    /// Leases that were opened on the version of another one. Raised with Release after such a
+    /// lease is published; read with Acquire before and after all slots are.
+    moves: AtomicU64,
     /// A coarse clock, set by the service thread: reading the real one would show in every
     /// transaction.
     now: AtomicU64,
@@ -81,7 +94,13 @@ fn unpack(word: u64) -> (u64, LeaseKind) {
 impl Leases {
     pub(crate) fn new() -> Self {
         let words = || (0..LEASES_MAX).map(|_| AtomicU64::new(FREE)).collect();
-        Self { slots: words(), opened: words(), used: AtomicUsize::new(0), now: AtomicU64::new(0) }
+        Self {
+            slots: words(),
+            opened: words(),
+            used: AtomicUsize::new(0),
+            moves: AtomicU64::new(0),
+            now: AtomicU64::new(FIRST_TICK),
+        }
     }
 
     /// Opens a lease on the newest visible version.
@@ -98,10 +117,12 @@ impl Leases {
         Ok((slot, version))
     }
 
-    /// Opens a second lease on a version that is kept by an open one.
+    /// Opens a second lease on a version that is kept by an open one, which stays open until this
+    /// returns.
     pub(crate) fn reopen(&self, version: u64) -> Result<LeaseSlot, NoFreeLease> {
         let slot = self.claim()?;
         self.publish(slot, version, LeaseKind::Snapshot);
+        self.moves.fetch_add(1, Ordering::Release);
         Ok(slot)
     }
 
@@ -148,10 +169,22 @@ impl Leases {
     #[inline]
     pub(crate) fn need(&self, from: u64, to: u64) -> bool {
         fence(Ordering::SeqCst);
-        self.words().any(|(_, word)| {
+        let moves = self.moves.load(Ordering::Acquire);
+        let needed = self.words().any(|(_, word)| {
             let (version, kind) = unpack(word);
             word == BUSY || (version < to && (version >= from || kind == LeaseKind::Writer))
-        })
+        });
+        needed || self.moves.load(Ordering::Acquire) != moves
+    }
+
+    /// The versions of all leases, but for those that will be opened on a `visible` not below the
+    /// one that the caller has read. `None` while one is being opened: ask again later.
+    pub(crate) fn versions(&self) -> Option<Vec<u64>> {
+        fence(Ordering::SeqCst);
+        let moves = self.moves.load(Ordering::Acquire);
+        let version = |(_, word)| (word != BUSY).then(|| unpack(word).0);
+        let versions = self.words().map(version).collect::<Option<_>>();
+        versions.filter(|_| self.moves.load(Ordering::Acquire) == moves)
     }
 
     /// The leases open now, in no order. One that is just being opened is left out.
@@ -165,9 +198,9 @@ impl Leases {
         .collect()
     }
 
-    /// Sets the coarse clock.
+    /// Sets the coarse clock to so many ticks after the start.
     pub(crate) fn set_now(&self, ticks: u64) {
-        self.now.store(ticks, Ordering::Relaxed);
+        self.now.store(FIRST_TICK + ticks, Ordering::Relaxed);
     }
 
     /// The coarse clock.

@@ -35,7 +35,7 @@ use self::writer::Writer;
 use crate::epoch::{Clock, Ticket};
 use crate::folder::Folder;
 use crate::options::{Durability, LogSizes};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering, wait, wait_until};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering, wait_until};
 use crate::{Error, Result};
 
 /// Why a commit could not be logged.
@@ -280,7 +280,7 @@ impl Log {
     pub(crate) fn write(&self, sync: bool) -> Result<()> {
         let mut writing = self.writing.lock();
         if *writing {
-            drop(wait(&self.written, writing));
+            self.written.wait(&mut writing);
             return self.failure().map_or(Ok(()), Err);
         }
         *writing = true;

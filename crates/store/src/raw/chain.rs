@@ -10,8 +10,8 @@
 //!     is pinned may stand on it.
 //!   - C4 A node leaves the chain only if no lease may read it: none in `[version, from)` of its
 //!     successor (I5 of `docs/design/versions.md`). `from` of a node is its own version, but never
-//!     less than the first version at which no lease can be holding its predecessor: one that
-//!     holds it with rows pending, or one that holds a node of the same version.
+//!     less than the first version at which no lease can be holding its predecessor (`lent_to`),
+//!     and never less than `from` of the predecessor: what is behind that one becomes its own.
 //! # Who may look at a node
 //!   The holder of the latch (C1); the holder of a pin (C3); the holder of a lease to which the
 //!   node was given under the latch (C4, see `leased.rs`).
@@ -38,7 +38,7 @@ struct Node<T> {
     version: u64,
     from: u64,
     value: T,
-    /// The first version at which nobody holds the node with rows pending (`lend`).
+    /// The first version at which nobody holds the node (`lend`).
     /// Changed and read under the latch, `Relaxed`.
     lent_to: AtomicU64,
     /// The next older node or null. Changed under the latch with Release, read with Acquire.
@@ -181,8 +181,8 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
         debug_assert!(version <= from, "a state is read from its own version at the earliest");
         let link = self.link_before(version);
         let older = link.load(Ordering::Acquire);
-        let lent_to = self.node(link).map_or(0, |older| older.lent_to.load(Ordering::Relaxed));
-        let from = from.max(lent_to);
+        let held = |older: &Node<T>| older.from.max(older.lent_to.load(Ordering::Relaxed));
+        let from = from.max(self.node(link).map_or(0, held));
         let (lent_to, prev) = (AtomicU64::new(0), AtomicPtr::new(older));
         let node = Node { version, from, value, lent_to, prev };
         link.store(Box::into_raw(Box::new(node)), Ordering::Release);
@@ -246,18 +246,11 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
 
     /// The state at `version` as a pointer for a [`super::LeasedTable`] of a lease on `version`.
     ///
-    /// `is_pending` says whether a state holds changes that are pending at a version: then it is
-    /// kept as long as the lease even if they are folded into another one meanwhile (C4).
-    pub(crate) fn lend(
-        &self,
-        version: u64,
-        is_pending: impl FnOnce(&T, u64) -> bool,
-    ) -> Option<NonNull<T>> {
+    /// It is kept as long as the lease, even if another one means the same meanwhile (C4).
+    pub(crate) fn lend(&self, version: u64) -> Option<NonNull<T>> {
         let node = self.nodes().find(|node| node.version <= version)?;
-        if is_pending(&node.value, version) {
-            let lent_to = node.lent_to.load(Ordering::Relaxed).max(version + 1);
-            node.lent_to.store(lent_to, Ordering::Relaxed);
-        }
+        let lent_to = node.lent_to.load(Ordering::Relaxed).max(version + 1);
+        node.lent_to.store(lent_to, Ordering::Relaxed);
         Some(NonNull::from(&node.value))
     }
 }
@@ -333,14 +326,28 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lent_with_rows_pending_is_kept() {
+    fn what_was_lent_is_kept() {
         let pins = Pins::new();
         let chain = chain_of(&[1], &Keep(&[7]), &pins);
-        assert!(chain.lock().lend(7, |_, _| true).is_some());
+        assert!(chain.lock().lend(7).is_some());
         // A fold of what was pending at 7 would else take the place of 1 at once.
         chain.lock().install((5, 5), Arc::new(5), &Keep(&[7]), &pins);
         assert_eq!(states(&chain), [5, 1]);
         assert!(!chain.lock().prune(&Keep(&[8]), &pins));
+    }
+
+    #[test]
+    fn what_was_lent_is_kept_whatever_takes_its_place_later() {
+        let pins = Pins::new();
+        let chain = chain_of(&[1], &Keep(&[7]), &pins);
+        assert!(chain.lock().lend(7).is_some());
+        // Laid out at a version that was read before the lease of 7 was opened, and again.
+        chain.lock().install((1, 4), Arc::new(10), &Keep(&[7]), &pins);
+        chain.lock().install((1, 5), Arc::new(11), &Keep(&[7]), &pins);
+        assert_eq!(states(&chain).last(), Some(&1));
+        assert!(chain.lock().prune(&Keep(&[7]), &pins));
+        assert_eq!(states(&chain).last(), Some(&1));
+        assert!(!chain.lock().prune(&Keep(&[]), &pins));
     }
 
     #[test]

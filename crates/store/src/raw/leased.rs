@@ -5,10 +5,9 @@
 //!
 //! # Why that is safe
 //!   [`super::chain::Locked::lend`] gives the state of the leased version `s`. It leaves its chain
-//!   only if no lease in `[version, from)` is open (C4 of `chain.rs`). What takes its place comes
-//!   from changes after `s`; or the state was lent with changes pending, which makes `from` larger
-//!   than `s`. So `s` lies in that interval until the lease ends. Chains live as long as their
-//!   owner. The table holds both: the lease and the owner of the chains.
+//!   only if no lease in `[version, from)` is open (C4 of `chain.rs`), and that it was lent makes
+//!   `from` larger than `s`. So `s` lies in that interval until the lease ends. Chains live as long
+//!   as their owner. The table holds both: the lease and the owner of the chains.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

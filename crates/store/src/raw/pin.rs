@@ -16,14 +16,17 @@
 //!   loom: `models::loom_pin_*`.
 
 use crate::sync::{
-    AtomicU64, AtomicUsize, Mutex, Ordering, Padded, fence, thread_index, wait_until,
+    AtomicU64, AtomicUsize, Mutex, NEAR_A_WRAP, Ordering, Padded, fence, thread_index, wait_until,
 };
 
 /// Pins at once; more wait. Pins last for one point read.
-#[cfg(not(loom))]
-const PINS_MAX: usize = 256;
-#[cfg(loom)]
-const PINS_MAX: usize = 2;
+const PINS_MAX: usize = if cfg!(any(loom, shuttle)) {
+    2
+} else if cfg!(torture) {
+    8
+} else {
+    256
+};
 
 /// A free slot. A pin at epoch `e` stores `e + 1`.
 const FREE: u64 = 0;
@@ -50,7 +53,7 @@ pub(crate) struct Pin<'a> {
 impl Pins {
     pub(crate) fn new() -> Self {
         Self {
-            epoch: Padded(AtomicU64::new(0)),
+            epoch: Padded(AtomicU64::new(NEAR_A_WRAP)),
             slots: (0..PINS_MAX).map(|_| Padded(AtomicU64::new(FREE))).collect(),
             used: AtomicUsize::new(0),
             bag: Mutex::new(Vec::new()),

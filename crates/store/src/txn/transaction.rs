@@ -40,6 +40,9 @@ pub struct Transaction<'db> {
     aside: OnceCell<Box<Aside>>,
 }
 
+/// Whether each commit does the work of the service as well.
+const SERVICE_AT_COMMIT: bool = cfg!(torture);
+
 /// What a transaction keeps that does more than change edges. Made when it is first needed.
 #[derive(Default)]
 struct Aside {
@@ -436,6 +439,9 @@ impl<'db> Transaction<'db> {
         changes.record = &record;
         let version = self.db.engine.commit(changes, reads, self.snapshot)?;
         self.committed = true;
+        if SERVICE_AT_COMMIT {
+            self.db.service_round(|| true);
+        }
         let gone = folded.vertices.iter().filter(|change| !change.present);
         self.db.retire_ids(gone.map(|change| change.vertex), version);
         Ok(Version(version))

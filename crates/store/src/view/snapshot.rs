@@ -1,12 +1,13 @@
 //! A snapshot: the database at one version, for as long as it is held.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use evergraph_graph::{Key, KeyKind, KeyRef, VertexId, Weight};
 
 use crate::database::{Engine, Inner};
 use crate::engine::fat_tree::{FatTree, Keeper, Side, Tables, View};
+use crate::sync::OnceLock;
 use crate::view::Lease;
 use crate::{Error, Result, Version};
 

@@ -14,9 +14,15 @@ pub(crate) fn seeds(usual: u64) -> Range<u64> {
         let seed = seed.expect("EVERGRAPH_SEED is a number");
         return seed..seed + 1;
     }
+    let usual = usual.div_ceil(if cfg!(torture) { 4 } else { 1 });
     let cases =
         number("EVERGRAPH_CASES").map_or(usual, |n| n.expect("EVERGRAPH_CASES is a number"));
     1..cases + 1
+}
+
+/// How often something is done in a case: under torture each time takes as long as many.
+pub(crate) const fn rounds(usual: usize) -> usize {
+    if cfg!(torture) { usual / 10 } else { usual }
 }
 
 /// Runs a case per seed; a failure names its seed.

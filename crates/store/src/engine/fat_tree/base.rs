@@ -18,7 +18,7 @@
 //!   `check.rs`; tests/model.rs.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use evergraph_graph::{VertexId, Weight};
 
@@ -26,7 +26,7 @@ use super::hub::Hub;
 use super::leaf::Mark;
 use crate::account::Account;
 use crate::raw::{Chain, Delta, Row, Rows, Slice, prefetch};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 
 /// Vertices of a group, as a power of two. 64: one machine word has a bit for each.
 pub(crate) const GROUP_BITS: u32 = 6;
@@ -34,6 +34,9 @@ pub(crate) const GROUP_BITS: u32 = 6;
 pub(crate) const GROUP: usize = 1 << GROUP_BITS;
 /// In place of a neighbour: the row is about the vertex itself. No vertex has this id.
 pub(crate) const VERTEX: u32 = u32::MAX;
+
+/// The largest stamp; a reader whose version is further from `since` takes all rows.
+pub(crate) const STAMP_MAX: u32 = if cfg!(torture) { u16::MAX as u32 } else { u32::MAX };
 
 const LOCAL_MASK: u8 = GROUP as u8 - 1;
 const _: () = assert!(evergraph_graph::MAX_VERTICES < VERTEX);
@@ -303,12 +306,13 @@ impl<W: Weight> Base<W> {
     /// The largest stamp that a reader at `version` takes in.
     #[inline]
     pub(crate) fn stamp_at(&self, version: u64) -> u32 {
-        u32::try_from(version.saturating_sub(self.since)).unwrap_or(u32::MAX)
+        version.saturating_sub(self.since).min(u64::from(STAMP_MAX)) as u32
     }
 
     /// Appends a change made at `version`. The caller holds the latch and has made room.
     #[inline]
     pub(crate) fn append(&self, op: &Op<W>, version: u64) {
+        debug_assert!(version - self.since < u64::from(STAMP_MAX), "the base was not renewed");
         self.leave_leaf();
         let dirty = if op.id == VERTEX { &self.vertices_dirty } else { &self.dirty };
         // One writer at a time, so no bit of another is lost between load and store.

@@ -18,17 +18,17 @@
 //!   tests/model.rs, tests/concurrent.rs; loom: `models::loom_leaf_*`.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, GROUP_BITS};
 use crate::account::{Account, Charge};
 use crate::raw::{ELSEWHERE, LeafBuilder, LeafPool, Lists, Slice, packed};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 
 /// Groups of a stretch, as a power of two. 256: some 2 MB of ids at average degree 30.
-const STRETCH_BITS: u32 = 8;
+const STRETCH_BITS: u32 = if cfg!(any(loom, shuttle, torture)) { 6 } else { 8 };
 /// Groups that are laid out together.
 pub(crate) const STRETCH: u32 = 1 << STRETCH_BITS;
 /// Vertices of a stretch.

@@ -13,12 +13,15 @@ use std::sync::Arc;
 
 use evergraph_graph::Weight;
 
-use super::base::{Base, GROUP, Op, Runs};
+use super::base::{Base, GROUP, Op, Runs, STAMP_MAX};
 use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
 use super::leaf::Shelf;
 use super::{Address, FatTree};
 use crate::raw::Locked;
+
+/// Whether what is written is merged first, also where there is room.
+const MERGES_ALWAYS: bool = cfg!(torture);
 
 /// The hubs of a group, by local vertex.
 type Hubs<W> = Vec<(u8, Arc<Hub<W>>)>;
@@ -58,6 +61,9 @@ impl<W: Weight> FatTree<W> {
             let base = Base::new(Runs::empty(live), 0, &self.versions.account);
             locked.install((0, 0), base, &*self.versions, &self.versions.pins);
         }
+        if MERGES_ALWAYS {
+            self.merge_group(address, locked, Goal::new(self.versions.clock.visible(), rows));
+        }
         while !self.has_room(locked, rows) {
             self.merge_group(address, locked, Goal::new(self.versions.clock.visible(), rows));
         }
@@ -88,11 +94,12 @@ impl<W: Weight> FatTree<W> {
         hub: &Hub<W>,
         (id, rows): (u32, usize),
     ) {
+        let mut must_merge = MERGES_ALWAYS;
         loop {
             let index = hub.with_segments(|segments| segments.index(id));
             let ready =
                 hub.with_segments(|segments| self.has_room(&segments.cells()[index].lock(), rows));
-            if ready {
+            if ready && !std::mem::replace(&mut must_merge, false) {
                 return;
             }
             let goal = Goal::new(self.versions.clock.visible(), rows);
@@ -281,7 +288,7 @@ impl<W: Weight> FatTree<W> {
 }
 
 /// Versions between a base and the newest row it can stamp; a base that is older is renewed.
-const AGE_MAX: u64 = u32::MAX as u64 / 4;
+const AGE_MAX: u64 = if cfg!(torture) { 4 } else { STAMP_MAX as u64 / 4 };
 
 /// Folds, and calls the result of `limit` if its last change is so old that stamps run out:
 /// nothing changed between the two.

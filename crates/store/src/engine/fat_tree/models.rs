@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::base::{Base, Kind, Op, Runs};
@@ -10,7 +11,8 @@ use super::hub::{CutAs, Destination, Hub};
 use super::layout::{Leaves, lists_in};
 use super::leaf::{Draft, LeafMemory, Shelf};
 use super::{
-    Changes, Directed, EdgeChange, Effect, Ends, FatTree, Read, Reads, Side, Tuning, VertexChange,
+    Address, Changes, Directed, EdgeChange, Effect, Ends, FatTree, Read, Reads, Side, Tuning,
+    VertexChange,
 };
 use crate::account::Account;
 use crate::epoch::{LeaseKind, Versions};
@@ -187,12 +189,17 @@ struct Change {
     vertex: Option<VertexChange>,
 }
 
+/// A tree in which 128 vertices exist and nothing was written.
+fn tree(tuning: Tuning) -> Arc<FatTree<()>> {
+    Arc::new(FatTree::new(versions(), Directed::No, 128, tuning))
+}
+
 /// Commits; the snapshot and, unless it was refused, the version.
 fn commit(tree: &FatTree<()>, change: Change, reads: Option<&Reads<'_>>) -> (u64, Option<u64>) {
     let Versions { clock, leases, .. } = &*tree.versions;
     let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
     let (vertices, edges) = (change.vertex.as_slice(), change.edge.as_slice());
-    let changes = Changes { vertices, edges, positions: &[], record: &[] };
+    let changes = Changes { vertices, edges, ..Changes::default() };
     let version = tree.commit(changes, reads, snapshot).ok();
     leases.close(slot);
     (snapshot, version)
@@ -203,10 +210,11 @@ fn commit_two(
     one: impl FnOnce(&FatTree<()>) -> (u64, Option<u64>),
     other: impl FnOnce(&FatTree<()>) -> (u64, Option<u64>) + 'static,
 ) -> [(u64, Option<u64>); 2] {
-    let tree = FatTree::<()>::new(versions(), Directed::No, 128, Tuning::default());
-    // The first slots are made now: loom does not follow the `OnceLock` that would order it.
-    tree.slot(FatTree::<()>::address(Side::Out, 0));
-    let tree = Arc::new(tree);
+    let tree = tree(Tuning::default());
+    // Growing is another model.
+    for group in [0, 1] {
+        tree.slot(Address { side: Side::Out, group });
+    }
     let other = {
         let tree = Arc::clone(&tree);
         thread::spawn(move || other(&tree))
@@ -223,10 +231,18 @@ fn assert_seen(reader: (u64, Option<u64>), changer: (u64, Option<u64>)) {
 }
 
 fn new_edge(source: u32) -> Change {
-    let needs = Ends { source: true, target: true };
-    let (target, effect) = (source + 1, Effect::Add(1.0));
-    let edge = EdgeChange { source, target, expected: false, effect, needs, operation: 0 };
-    Change { edge: Some(edge), vertex: None }
+    Change { edge: Some(edge(source, source + 1)), vertex: None }
+}
+
+fn edge(source: u32, target: u32) -> EdgeChange {
+    let (needs, effect) = (Ends { source: true, target: true }, Effect::Add(1.0));
+    EdgeChange { source, target, expected: false, effect, needs, operation: 0 }
+}
+
+/// Adds edges, in one transaction without a lease: nobody else changes them.
+fn add_edges(tree: &FatTree<()>, edges: &[EdgeChange]) -> u64 {
+    let snapshot = tree.versions.clock.visible();
+    tree.commit(Changes { edges, ..Changes::default() }, None, snapshot).expect("new edges")
 }
 
 fn new_vertex(vertex: u32) -> Change {
@@ -271,4 +287,104 @@ pub(crate) fn validate_absence() {
     // That it is there already, when it begins, is no conflict but what it would have found.
     let began_later = reader.0 > 0;
     assert!(began_later || reader.1.is_none_or(|version| changer.1 > Some(version)));
+}
+
+/// Two commits that each touch the same two groups, named in different orders.
+pub(crate) fn two_groups() {
+    let tree = tree(Tuning::default());
+    let other = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || add_edges(&tree, &[edge(65, 1)]))
+    };
+    add_edges(&tree, &[edge(0, 64)]);
+    other.join().expect("no panic");
+    let list = |v| tree.list(Side::Out, v, 2).ids;
+    assert_eq!([list(0), list(64), list(65), list(1)], [[64], [0], [1], [65]]);
+}
+
+/// The first write to a group, chunk and delta and all, against a reader that finds nothing or
+/// all of it.
+pub(crate) fn first_write() {
+    let tree = tree(Tuning::default());
+    let writer = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || add_edges(&tree, &[edge(0, 1)]))
+    };
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, version) = leases.open(clock, LeaseKind::Snapshot).expect("free");
+    assert_eq!(tree.edge(0, 1, version).is_some(), version >= 1);
+    assert_eq!(tree.edge(1, 0, version).is_some(), version >= 1);
+    leases.close(slot);
+    writer.join().expect("no panic");
+}
+
+/// Two writers that both find a chunk of the directory missing.
+pub(crate) fn growing_directory() {
+    let tree = tree(Tuning::default());
+    let other = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || add_edges(&tree, &[edge(64, 65)]))
+    };
+    let version = add_edges(&tree, &[edge(66, 67)]);
+    assert!(tree.edge(66, 67, version).is_some());
+    other.join().expect("no panic");
+    assert!(tree.edge(64, 65, 2).is_some() && tree.edge(66, 67, 2).is_some());
+}
+
+/// A commit makes a hub of a vertex while another one to it is in place and not visible yet; then
+/// it reads, at a version from before it and at its own.
+pub(crate) fn extraction() {
+    let tuning = Tuning {
+        delta_min: 3,
+        delta_max: 3,
+        group_entries_max: 1,
+        hub_entries_min: 2,
+        ..Tuning::tiny()
+    };
+    let tree = tree(tuning);
+    add_edges(&tree, &[edge(0, 64), edge(0, 65)]);
+    let other = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || add_edges(&tree, &[edge(0, 66)]))
+    };
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, before) = leases.open(clock, LeaseKind::Snapshot).expect("free");
+    let after = add_edges(&tree, &[edge(0, 67), edge(0, 68)]);
+    let seen = |id, version| tree.edge(0, id, version).is_some();
+    assert_eq!([64, 65, 66, 67].map(|id| seen(id, before)), [true, true, before >= 2, false]);
+    leases.close(slot);
+    other.join().expect("no panic");
+    assert!([64, 65, 67, 68].iter().all(|&id| seen(id, after)));
+    assert_eq!(tree.list(Side::Out, 0, 3).ids, [64, 65, 66, 67, 68]);
+    let locked = tree.slot(FatTree::<()>::address(Side::Out, 0)).chain.lock();
+    assert!(locked.head().is_some_and(|head| head.value.hub(0).is_some()), "no hub was made");
+}
+
+/// A vertex is removed and its id given up, as the service does it, while a snapshot is opened
+/// that may still see it.
+pub(crate) fn giving_up() {
+    let tree = tree(Tuning::default());
+    tree.slot(FatTree::<()>::address(Side::Out, 0));
+    let given_up = Arc::new(AtomicBool::new(false));
+    let service = {
+        let (tree, given_up) = (Arc::clone(&tree), Arc::clone(&given_up));
+        thread::spawn(move || {
+            let (expected, present, removed, operation) = (true, false, true, 0);
+            let change = VertexChange { vertex: 0, expected, present, removed, operation };
+            let changes = Changes { vertices: &[change], ..Changes::default() };
+            tree.commit(changes, None, 0).expect("nobody else changes it");
+            let visible = tree.versions.clock.visible();
+            if let Some(leases) = tree.versions.leases.versions() {
+                let release = || given_up.store(true, Ordering::SeqCst);
+                tree.if_gone(0, (visible, &leases), release);
+            }
+        })
+    };
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, version) = leases.open(clock, LeaseKind::Snapshot).expect("free");
+    let exists = tree.has_vertex(0, version);
+    assert_eq!(exists, version < 1);
+    service.join().expect("no panic");
+    assert!(!(exists && given_up.load(Ordering::SeqCst)), "a snapshot still sees it");
+    leases.close(slot);
 }

@@ -22,6 +22,9 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
+        if cfg!(torture) {
+            return Self::tiny();
+        }
         Self {
             delta_share: 32,
             delta_min: 8,

@@ -18,7 +18,7 @@
 
 use std::ops::{ControlFlow, Range};
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use evergraph_graph::par::{prefix_sums, splits_by_offsets};
 use evergraph_graph::{GraphView, VertexId, Weight};
@@ -33,7 +33,7 @@ use super::leaf_table::LeafTable;
 use super::pieces::{entries_pending, length, pieces};
 use super::{Address, FatTree, Side};
 use crate::raw::{LeasedTable, prefetch};
-use crate::sync::{AtomicU64, Ordering, RwLock};
+use crate::sync::{AtomicU64, OnceLock, Ordering, RwLock};
 use crate::view::{Lease, Use};
 
 /// Groups per parallel task where a task does little per group.
@@ -178,7 +178,7 @@ impl<W: Weight> Tables<W> {
         let lent = tree
             .directory(table.side)
             .get(group)
-            .and_then(|slot| slot.chain.lock().lend(self.version, Base::is_pending_at));
+            .and_then(|slot| slot.chain.lock().lend(self.version));
         let lent = lent.unwrap_or_else(|| NonNull::from(tree.untouched(group)));
         table.groups.set(group as usize, lent)
     }
@@ -215,9 +215,8 @@ impl<W: Weight> Tables<W> {
             let found = hub.state_at(id, self.version);
             let found = found.expect("the hub is in a state of this version");
             next = found.upper;
-            let lent = hub.with_segments(|segments| {
-                segments.cells()[found.index].lock().lend(self.version, Base::is_pending_at)
-            });
+            let lent = hub
+                .with_segments(|segments| segments.cells()[found.index].lock().lend(self.version));
             let segment = LeasedTable::new(1, Arc::clone(&self.keeper));
             let base = segment.set(0, lent.expect("found just now"));
             let length = length(base, 0, self.version);

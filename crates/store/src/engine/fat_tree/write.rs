@@ -82,7 +82,7 @@ pub(crate) struct VertexChange {
 
 /// All that a transaction does: at most one change per vertex and per edge (an undirected one in
 /// either direction).
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Changes<'a> {
     pub(crate) vertices: &'a [VertexChange],
     pub(crate) edges: &'a [EdgeChange],
