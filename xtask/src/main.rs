@@ -8,6 +8,7 @@
 
 mod check;
 mod command;
+mod faults;
 mod libtest;
 mod policy;
 mod test;
@@ -24,6 +25,8 @@ usage: cargo xtask COMMAND
   test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
+  verify --only faults [FAULT ..]
+                    tests of the tests: every suite against each fault that can be planted
   compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["test"] => test::run(workspace, &[]),
         ["test", "--", filter @ ..] => test::run(workspace, filter),
         ["tidy"] => tidy::run(workspace),
+        ["verify", "--only", "faults", names @ ..] => faults::run(workspace, names),
         ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),
         ["compare", args @ ..] => {
             start(workspace, &["--release", "--package", "evergraph-bench-compare"], args)

@@ -4,7 +4,7 @@
 //! `--cfg loom`, which swaps the synchronisation types of the whole crate, so they have a build
 //! folder of their own and nothing else runs in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn test(
 
 /// The same `cargo`, for the models: optimised, because they explore millions of schedules, but
 /// without the link-time optimisation that only measurements need.
-fn model(workspace: &Workspace, args: &[&str]) -> Command {
+pub(crate) fn model(workspace: &Workspace, args: &[&str]) -> Command {
     let mut command = workspace.cargo(args.iter().copied());
     command
         .env("CARGO_TARGET_DIR", workspace.target().join(MODEL_TARGET))
@@ -98,25 +98,45 @@ fn model_filter<'a>(workspace: &Workspace, filter: &[&'a str]) -> Outcome<Option
 /// the line that cargo prints before running one names no package.
 fn name_programs(report: &mut Report, title: &str, messages: &str) {
     for message in messages.lines() {
-        if let Some((file, name)) = program(message, title) {
-            report.name_program(file, name);
+        if let Some(program) = Program::built(message)
+            && let Some(file) = program.file.file_name()
+        {
+            report.name_program(file.to_string_lossy().into_owned(), program.name(title));
         }
     }
 }
 
-fn program(message: &str, title: &str) -> Option<(String, String)> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    let file = Path::new(message["executable"].as_str()?).file_name()?.to_str()?;
-    let manifest = message["manifest_path"].as_str()?;
-    let package = Path::new(manifest).parent()?.file_name()?.to_str()?;
-    let target = message["target"]["name"].as_str()?;
-    let kind = message["target"]["kind"][0].as_str()?;
-    let name = match kind {
-        "test" => format!("{package} tests/{target}"),
-        "lib" => format!("{package} ({title})"),
-        _ => format!("{package} {kind} {target} ({title})"),
-    };
-    Some((file.to_owned(), name))
+/// A program that cargo built.
+pub(crate) struct Program {
+    pub(crate) file: PathBuf,
+    /// The folder of its package, from the root of the workspace.
+    pub(crate) package: String,
+    target: String,
+    kind: String,
+}
+
+impl Program {
+    /// Reads a build message of cargo; `None` if it is about no program.
+    pub(crate) fn built(message: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(message).ok()?;
+        let manifest = message["manifest_path"].as_str()?;
+        Some(Self {
+            file: message["executable"].as_str()?.into(),
+            package: Path::new(manifest).parent()?.file_name()?.to_str()?.to_owned(),
+            target: message["target"]["name"].as_str()?.to_owned(),
+            kind: message["target"]["kind"][0].as_str()?.to_owned(),
+        })
+    }
+
+    /// What it is called in reports; `title` says which build it belongs to.
+    pub(crate) fn name(&self, title: &str) -> String {
+        let Self { package, target, kind, .. } = self;
+        match &**kind {
+            "test" => format!("{package} tests/{target}"),
+            "lib" => format!("{package} ({title})"),
+            _ => format!("{package} {kind} {target} ({title})"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -132,7 +152,7 @@ mod tests {
             )
             .replace('\n', "")
         };
-        let named = |kind| program(&message(kind), "unit").map(|(_, name)| name);
+        let named = |kind| Program::built(&message(kind)).map(|program| program.name("unit"));
         assert_eq!(named("test").as_deref(), Some("store tests/crash"));
         assert_eq!(named("lib").as_deref(), Some("store (unit)"));
         assert_eq!(named("bin").as_deref(), Some("store bin crash (unit)"));
@@ -140,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_message_without_a_program_is_passed_over() {
-        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#, "unit"), None);
-        assert_eq!(program("not json", "unit"), None);
+        assert!(Program::built(r#"{"reason":"build-finished","success":true}"#).is_none());
+        assert!(Program::built("not json").is_none());
     }
 }

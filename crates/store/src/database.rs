@@ -11,6 +11,7 @@ use crate::dictionary::{Dictionary, NoId};
 use crate::engine::fat_tree::{Changes, Effect, Idle, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
+use crate::fault::{Fault, planted};
 use crate::options::{Isolation, Options, Service, Weights, kind_in_words};
 use crate::service::ServiceThread;
 use crate::sync::{AtomicU64, Mutex, Ordering};
@@ -442,7 +443,8 @@ impl Inner {
         }
         let visible = self.versions.clock.visible();
         let leases = self.versions.leases.list();
-        let versions: Vec<u64> = leases.into_iter().map(|(_, lease)| lease.version).collect();
+        let mut versions: Vec<u64> = leases.into_iter().map(|(_, lease)| lease.version).collect();
+        versions.retain(|_| !planted(Fault::IdsGivenUpEarly));
         retired.retain(|&id| {
             let release = || self.dictionary.release(id);
             !self.engine.if_gone(id, (visible, &versions), release)

@@ -20,6 +20,7 @@ mod account;
 mod database;
 mod dictionary;
 mod error;
+mod fault;
 mod service;
 
 mod txn;
@@ -40,6 +41,8 @@ mod models;
 pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
+#[cfg(feature = "faults")]
+pub use fault::FAULTS;
 pub use options::{Directed, Isolation, Options, Result, SelfLoops, Service, Tuning, Weights};
 pub use txn::Transaction;
 pub use version::Version;

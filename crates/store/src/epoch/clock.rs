@@ -13,6 +13,7 @@
 //! # Checked by
 //!   loom: `models::loom_clock_*`.
 
+use crate::fault::{Fault, planted};
 use crate::sync::{AtomicU64, Ordering, Padded, fence, wait_until};
 
 /// Versions that may be in flight at once; a power of two. More than any number of committing
@@ -70,6 +71,9 @@ impl Clock {
         if !fits() {
             wait_until(fits);
         }
+        if planted(Fault::VisibleEarly) {
+            self.mark(version);
+        }
         Ticket { clock: self, version }
     }
 
@@ -77,6 +81,16 @@ impl Clock {
     #[inline]
     fn cell(&self, version: u64) -> &AtomicU64 {
         &self.ring[version as usize & (self.ring.len() - 1)]
+    }
+
+    /// Marks a version complete, and moves `visible` on if it was waited for.
+    #[inline]
+    fn mark(&self, version: u64) {
+        self.cell(version).store(version, Ordering::Release);
+        // Two neighbours that complete at once must not both miss the other's mark: each marks,
+        // fences, then looks.
+        fence(Ordering::SeqCst);
+        self.advance();
     }
 
     /// Moves `visible` over every complete version that follows it.
@@ -116,12 +130,8 @@ impl Drop for Ticket<'_> {
     #[inline]
     fn drop(&mut self) {
         let Self { clock, version } = *self;
-        clock.cell(version).store(version, Ordering::Release);
-        // Two neighbours that complete at once must not both miss the other's mark: each marks,
-        // fences, then looks.
-        fence(Ordering::SeqCst);
-        clock.advance();
-        if clock.visible() < version {
+        clock.mark(version);
+        if clock.visible() < version && !planted(Fault::ReturnEarly) {
             wait_until(|| clock.visible() >= version);
         }
     }

@@ -14,6 +14,7 @@
 //!   loom: `models::loom_lease_*`.
 
 use crate::epoch::Clock;
+use crate::fault::{Fault, planted};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence, thread_index};
 
 /// Most leases at once. A slot is 16 bytes.
@@ -91,9 +92,11 @@ impl Leases {
         clock: &Clock,
         kind: LeaseKind,
     ) -> Result<(LeaseSlot, u64), NoFreeLease> {
+        let early = planted(Fault::LeaseReadsFirst).then(|| clock.visible());
         let slot = self.claim()?;
         fence(Ordering::SeqCst);
-        let version = clock.visible();
+        let version = early.unwrap_or_else(|| clock.visible());
+        let version = version.saturating_sub(u64::from(planted(Fault::BeginsEarly)));
         self.publish(slot, version, kind);
         Ok((slot, version))
     }
@@ -148,9 +151,11 @@ impl Leases {
     #[inline]
     pub(crate) fn need(&self, from: u64, to: u64) -> bool {
         fence(Ordering::SeqCst);
+        let to = to.saturating_sub(u64::from(planted(Fault::FreedEarly)));
+        let keeps_later = |kind| kind == LeaseKind::Writer && !planted(Fault::WriterLeaseShort);
         self.words().any(|(_, word)| {
             let (version, kind) = unpack(word);
-            word == BUSY || (version < to && (version >= from || kind == LeaseKind::Writer))
+            word == BUSY || (version < to && (version >= from || keeps_later(kind)))
         })
     }
 

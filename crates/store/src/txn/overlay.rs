@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 
 use super::write_set::{Action, Operation};
 use crate::engine::fat_tree::{Directed, Side};
+use crate::fault::{Fault, planted};
 
 /// The changes of a transaction, by what they change.
 pub(super) struct Overlay {
@@ -36,6 +37,9 @@ impl Overlay {
 
     /// Takes in what was written since the last time.
     pub(super) fn update(&mut self, operations: &[Operation]) {
+        if planted(Fault::OwnLaterHidden) && self.taken > 0 {
+            return;
+        }
         for operation in &operations[self.taken..] {
             let Operation { source, target, .. } = *operation;
             match operation.action {

@@ -13,6 +13,7 @@ use crate::database::Inner;
 use crate::engine::fat_tree::{Changes, Directed, Read, Reads, Refusal, Side};
 use crate::epoch::LeaseSlot;
 use crate::error::{CommitError, Error};
+use crate::fault::{Fault, planted};
 use crate::options::{Isolation, SelfLoops};
 use crate::{Result, Version};
 
@@ -254,7 +255,7 @@ impl<'db> Transaction<'db> {
         let weight = self.db.engine.edge(source, target, self.snapshot);
         self.note(|reads| {
             reads.find(Read::Edge(source, target));
-            if weight.is_none() {
+            if weight.is_none() && !planted(Fault::AbsentEdgeEndsNotNoted) {
                 // An edge says that its ends exist; that there is none does not.
                 reads.find(Read::Vertex(source));
                 reads.find(Read::Vertex(target));
@@ -275,7 +276,9 @@ impl<'db> Transaction<'db> {
 
     fn degree_on(&self, side: Side, key: KeyRef<'_>) -> Result<u32> {
         let v = self.known_id(key)?;
-        self.note(|reads| reads.find(Read::List(side, v)));
+        if !planted(Fault::DegreeNotNoted) {
+            self.note(|reads| reads.find(Read::List(side, v)));
+        }
         if self.is_empty() {
             return Ok(self.db.engine.degree(side, v, self.snapshot));
         }
@@ -310,7 +313,9 @@ impl<'db> Transaction<'db> {
     }
 
     fn vertex_ids(&self) -> Vec<VertexId> {
-        self.note(ReadSet::find_vertices);
+        if !planted(Fault::SetNotNoted) {
+            self.note(ReadSet::find_vertices);
+        }
         let db = self.db;
         let mut ids = Some(db.engine.vertices(db.dictionary.bound(), self.snapshot));
         let mut take = || ids.take().unwrap_or_default();
@@ -337,7 +342,9 @@ impl<'db> Transaction<'db> {
     /// The error about a key that nobody ever added. That is an answer, too.
     #[cold]
     fn unknown(&self, key: KeyRef<'_>) -> Error {
-        self.note(|reads| reads.miss(key));
+        if !planted(Fault::AbsentChangeNotNoted) {
+            self.note(|reads| reads.miss(key));
+        }
         Error::UnknownVertex { key: key.to_owned() }
     }
 
@@ -355,7 +362,7 @@ impl<'db> Transaction<'db> {
             return Ok(own.then_some(v));
         }
         let live = id.filter(|&v| self.db.engine.has_vertex(v, self.snapshot));
-        if live.is_none() {
+        if live.is_none() && !planted(Fault::AbsentReadNotNoted) {
             self.note(|reads| reads.miss(key));
         }
         Ok(live)
@@ -363,7 +370,7 @@ impl<'db> Transaction<'db> {
 
     fn list(&self, side: Side, v: VertexId) -> Vec<(VertexId, f64)> {
         let list = self.db.engine.list(side, v, self.snapshot);
-        if self.is_empty() {
+        if self.is_empty() || planted(Fault::OwnListsHidden) {
             return list;
         }
         let mut list = Some(list);
@@ -418,7 +425,12 @@ impl<'db> Transaction<'db> {
         let folded = self.writes.fold(|| !self.db.engine.is_directed())?;
         let changes = Changes { vertices: &folded.vertices, edges: &folded.edges };
         self.db.admit(changes)?;
-        let version = self.db.engine.commit(changes, reads, self.snapshot)?;
+        let committed = self.db.engine.commit(changes, reads, self.snapshot);
+        if planted(Fault::RefusalLeavesEdge) && committed.is_err() {
+            let edges = &folded.edges[..folded.edges.len().min(1)];
+            _ = self.db.engine.commit(Changes { vertices: &[], edges }, None, self.snapshot);
+        }
+        let version = committed?;
         self.committed = true;
         let gone = folded.vertices.iter().filter(|change| !change.present);
         self.db.retire_ids(gone.map(|change| change.vertex));
@@ -427,7 +439,7 @@ impl<'db> Transaction<'db> {
 
     /// Takes the reservations back; keys that are not added after all may go.
     fn give_back(&self, added: &HashMap<VertexId, Key>) {
-        for key in added.values() {
+        for key in added.values().filter(|_| self.committed || !planted(Fault::ReservationLeft)) {
             self.db.dictionary.unreserve(key.as_ref());
         }
         if !self.committed {

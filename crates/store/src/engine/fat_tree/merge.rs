@@ -18,6 +18,7 @@ use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
 use super::leaf::Shelf;
 use super::{Address, FatTree};
+use crate::fault::{Fault, planted};
 use crate::raw::Locked;
 
 /// The hubs of a group, by local vertex.
@@ -59,7 +60,8 @@ impl<W: Weight> FatTree<W> {
             locked.install((0, 0), base, &*self.versions, &self.versions.pins);
         }
         while !self.has_room(locked, rows) {
-            self.merge_group(address, locked, Goal::new(self.versions.clock.visible(), rows));
+            let limit = self.versions.clock.visible() + u64::from(planted(Fault::MergeInvisible));
+            self.merge_group(address, locked, Goal::new(limit, rows));
         }
         self.queue_pending(address);
     }
@@ -117,7 +119,10 @@ impl<W: Weight> FatTree<W> {
         let version = folded.version;
         let from = if version == since { goal.limit + 1 } else { version };
         let base = self.base_of(folded, hubs, goal);
-        locked.head().into_iter().for_each(|head| head.value.leave_leaf());
+        let head = locked.head().filter(|_| !planted(Fault::MergeKeepsMark));
+        if let Some(head) = head {
+            head.value.leave_leaf();
+        }
         locked.install((version, from), base, &*self.versions, &self.versions.pins);
         if locked.has_history() {
             self.queue_history(address);

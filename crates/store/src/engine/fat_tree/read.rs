@@ -11,6 +11,7 @@ use super::base::{Base, GROUP, group_of, local_of};
 use super::hub::SegmentAt;
 use super::pieces::{length, pieces};
 use super::{FatTree, Side};
+use crate::fault::{Fault, planted};
 use crate::raw::Pin;
 
 /// The neighbours of a vertex at one version, with the pending rows taken in.
@@ -80,6 +81,7 @@ impl<W: Weight> FatTree<W> {
 
     /// The neighbours of a vertex at `version`, ascending.
     pub(crate) fn list(&self, side: Side, v: VertexId, version: u64) -> ListAt<W> {
+        let version = if planted(Fault::ReadsNow) { u64::MAX } else { version };
         let pin = self.versions.pins.pin();
         let base = self.base_at(side, v, version, &pin);
         let mut list = ListAt::default();

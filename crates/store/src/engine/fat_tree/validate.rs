@@ -21,6 +21,7 @@ use super::layout::newest_with_hubs;
 use super::vertex_set::Role;
 use super::write::{Groups, Refusal, edge_changed_after, states_after};
 use super::{Address, FatTree, Side};
+use crate::fault::{Fault, planted};
 use crate::raw::Locked;
 use crate::sync::Ordering;
 
@@ -68,7 +69,7 @@ impl Reads<'_> {
 #[inline]
 pub(super) fn role(reads: Option<&Reads<'_>>, changes_vertices: bool) -> Role {
     match reads.map_or(Role::Outside, Reads::role) {
-        Role::Outside if changes_vertices => Role::Changing,
+        Role::Outside if changes_vertices && !planted(Fault::SetNotEntered) => Role::Changing,
         role => role,
     }
 }
@@ -95,11 +96,11 @@ impl<W: Weight> FatTree<W> {
         for &read in found {
             let locked = groups.get(self.address_of_read(read));
             let group_is_as_it_was =
-                locked.head().is_none_or(|head| newest_with_hubs(head.value) <= snapshot);
+                locked.head().is_none_or(|head| newest_for(head.value) <= snapshot);
             if group_is_as_it_was {
                 continue;
             }
-            if changed_after(locked, read, snapshot) {
+            if planted(Fault::AnyChangeRefuses) || changed_after(locked, read, snapshot) {
                 return Err(Refusal::Stale(Stale::Found(read)));
             }
             held += 1;
@@ -117,10 +118,12 @@ impl<W: Weight> FatTree<W> {
         reads: &Reads<'_>,
         snapshot: u64,
     ) -> Result<(), Refusal> {
-        if reads.vertices && self.vertex_set.changed_after(snapshot) {
+        let changed = reads.vertices && self.vertex_set.changed_after(snapshot);
+        if changed && !planted(Fault::SetNotValidated) {
             return Err(Refusal::Stale(Stale::Vertices));
         }
-        let Some(absent) = reads.absent else { return Ok(()) };
+        let absent = reads.absent.filter(|_| !planted(Fault::AbsentNotValidated));
+        let Some(absent) = absent else { return Ok(()) };
         // At no version in particular: what is in place now is all that comes before this commit.
         let is_there = |&(_, v): &(usize, VertexId)| self.has_vertex(v, u64::MAX);
         match absent().into_iter().find(is_there) {
@@ -130,8 +133,16 @@ impl<W: Weight> FatTree<W> {
     }
 }
 
+/// The version of the last change to a group.
+fn newest_for<W: Weight>(base: &Base<W>) -> u64 {
+    if planted(Fault::HubsOverlooked) { base.newest() } else { newest_with_hubs(base) }
+}
+
 fn changed_after<W: Weight>(locked: &Locked<'_, Base<W>>, read: Read, version: u64) -> bool {
     match read {
+        _ if planted(Fault::ReadsNotValidated) => false,
+        Read::Vertex(_) if planted(Fault::VerticesNotValidated) => false,
+        Read::List(..) if planted(Fault::ListsNotValidated) => false,
         Read::Vertex(v) => vertex_changed_after(locked, version, v),
         Read::Edge(source, target) => edge_changed_after(locked, version, source, target),
         Read::List(_, v) => list_changed_after(locked, version, v),
@@ -155,7 +166,7 @@ pub(super) fn list_changed_after<W: Weight>(
     v: VertexId,
 ) -> bool {
     states_after(locked, version).any(|state| {
-        let hub = state.hub(local_of(v));
+        let hub = state.hub(local_of(v)).filter(|_| !planted(Fault::HubListsNotValidated));
         state.touched_after(version, local_of(v)) || hub.is_some_and(|hub| hub.newest() > version)
     })
 }
