@@ -21,7 +21,7 @@ pub struct Graph {
 
 /// A change, with the weight as a number or as it is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Change<W = f64> {
+pub(crate) enum Change<W = f64> {
     AddVertex(V),
     RemoveVertex(V),
     AddEdge(V, V, W),
@@ -31,10 +31,10 @@ pub(super) enum Change<W = f64> {
 
 /// The change does not fit the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Misfit;
+pub(crate) struct Misfit;
 
 impl<W> Change<W> {
-    pub(super) fn map<X>(self, weight: impl FnOnce(W) -> X) -> Change<X> {
+    pub(crate) fn map<X>(self, weight: impl FnOnce(W) -> X) -> Change<X> {
         match self {
             Self::AddVertex(v) => Change::AddVertex(v),
             Self::RemoveVertex(v) => Change::RemoveVertex(v),
@@ -61,7 +61,7 @@ impl Graph {
     }
 
     /// The name of an edge in the map.
-    pub(super) fn name(&self, u: V, v: V) -> (V, V) {
+    pub(crate) fn name(&self, u: V, v: V) -> (V, V) {
         if self.directed { (u, v) } else { (u.min(v), u.max(v)) }
     }
 
@@ -95,7 +95,7 @@ impl Graph {
     }
 
     /// Makes a change, or nothing if it does not fit.
-    pub(super) fn apply(&mut self, change: &Change) -> Result<(), Misfit> {
+    pub(crate) fn apply(&mut self, change: &Change) -> Result<(), Misfit> {
         let has_ends = |u, v| self.vertices.contains(&u) && self.vertices.contains(&v);
         let fits = match *change {
             Change::AddVertex(v) => self.vertices.insert(v),
@@ -119,14 +119,14 @@ impl Graph {
 
 /// Which of the lists of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Out,
     In,
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Query {
+pub(crate) enum Query {
     Vertex(V),
     Edge(V, V),
     Weight(V, V),
@@ -144,7 +144,7 @@ pub(super) enum Query {
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     Truth(bool),
     Weight(Option<f64>),
     Count(u32),
@@ -155,7 +155,7 @@ pub(super) enum Answer {
 
 impl Answer {
     /// Whether it says that something is there.
-    pub(super) fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         match self {
             Self::Truth(truth) => *truth,
             Self::Weight(weight) => weight.is_some(),
@@ -166,7 +166,7 @@ impl Answer {
     }
 
     /// The answer as a number; of a list, the sum of its weights.
-    pub(super) fn number(&self) -> f64 {
+    pub(crate) fn number(&self) -> f64 {
         match self {
             Self::Truth(truth) => f64::from(u8::from(*truth)),
             Self::Weight(weight) => weight.unwrap_or(0.0),
@@ -178,7 +178,7 @@ impl Answer {
 }
 
 /// What answers: a graph, a transaction, a snapshot. `None` stands for a vertex that is not there.
-pub(super) trait Look {
+pub(crate) trait Look {
     fn has_vertex(&self, v: V) -> Result<bool, StoreError>;
     fn vertices(&self) -> Result<BTreeSet<V>, StoreError>;
     /// An [`Answer::Weight`].
@@ -212,7 +212,7 @@ impl Look for Graph {
 }
 
 /// Asks a query; what takes several reads is the same for whoever answers.
-pub(super) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
+pub(crate) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
     let or_unknown = |answer: Option<Answer>| answer.unwrap_or(Answer::Unknown);
     Ok(match *query {
         Query::Vertex(v) => Answer::Truth(of.has_vertex(v)?),

@@ -98,7 +98,7 @@ fn database(start: &Graph, layout: Layout) -> Result<Database, StoreError> {
 
 /// Something that transactions conflict about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Item {
+pub(crate) enum Item {
     Vertex(V),
     Edge(V, V),
 }
@@ -249,7 +249,11 @@ impl Open<'_> {
 }
 
 /// What changes between two states, and with it all that the changes need unchanged.
-fn items(before: &Graph, after: &Graph, changes: &[Change]) -> (BTreeSet<Item>, BTreeSet<Item>) {
+pub(crate) fn items(
+    before: &Graph,
+    after: &Graph,
+    changes: &[Change],
+) -> (BTreeSet<Item>, BTreeSet<Item>) {
     let mut changed = BTreeSet::new();
     for &v in before.vertices.symmetric_difference(&after.vertices) {
         changed.insert(Item::Vertex(v));
@@ -285,7 +289,7 @@ fn items(before: &Graph, after: &Graph, changes: &[Change]) -> (BTreeSet<Item>, 
     (changed, needed)
 }
 
-fn make(tx: &mut Transaction<'_>, change: &Change) -> Result<(), StoreError> {
+pub(crate) fn make(tx: &mut Transaction<'_>, change: &Change) -> Result<(), StoreError> {
     match *change {
         Change::AddVertex(v) => tx.add_vertex(v),
         Change::RemoveVertex(v) => tx.remove_vertex(v),
