@@ -1,5 +1,6 @@
 //! The database: what a program opens, and what all its parts share.
 
+use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -55,6 +56,9 @@ pub(crate) struct Inner {
     write_conflicts: AtomicU64,
     read_conflicts: AtomicU64,
 }
+
+/// A range of keys of a database.
+pub(crate) type KeyRange = (Bound<Key>, Bound<Key>);
 
 /// What a change of an edge takes, without weights: a row and an entry in two lists.
 const CHANGE_BYTES: usize = 2 * (3 * size_of::<u32>() + size_of::<u8>());
@@ -372,6 +376,31 @@ impl Inner {
     /// The key of a vertex that somebody can see.
     pub(crate) fn key_of(&self, id: VertexId) -> Key {
         self.dictionary.key(id).unwrap_or(Key::Number(u64::from(id)))
+    }
+
+    /// A range of keys, if they are of the right kind.
+    pub(crate) fn range<'k, K: Into<KeyRef<'k>> + Copy>(
+        &self,
+        range: &impl RangeBounds<K>,
+    ) -> Result<KeyRange> {
+        let key = |&key: &K| {
+            let key: KeyRef<'k> = key.into();
+            self.id(key).map(|_| key.to_owned())
+        };
+        let bound = |bound: Bound<&K>| match bound {
+            Bound::Included(from) => key(from).map(Bound::Included),
+            Bound::Excluded(from) => key(from).map(Bound::Excluded),
+            Bound::Unbounded => Ok(Bound::Unbounded),
+        };
+        Ok((bound(range.start_bound())?, bound(range.end_bound())?))
+    }
+
+    /// The keys of those vertices that lie in a range, ascending.
+    pub(crate) fn keys_in(&self, range: &KeyRange, ids: Vec<VertexId>) -> Vec<Key> {
+        let keys = ids.into_iter().map(|id| self.key_of(id));
+        let mut keys: Vec<Key> = keys.filter(|key| range.contains(key)).collect();
+        keys.sort_unstable();
+        keys
     }
 
     /// Has ids given up once nobody can see their vertices.

@@ -124,8 +124,10 @@ pub enum Subject {
     Edge(Key, Key),
     /// The neighbours of a vertex, on either side, or how many there are.
     Neighbours(Key),
-    /// Which vertices there are, or how many.
+    /// Which vertices there are, in all or in a range of keys, or how many.
     Vertices,
+    /// How many edges there are.
+    Edges,
 }
 
 impl std::fmt::Display for Subject {
@@ -135,6 +137,7 @@ impl std::fmt::Display for Subject {
             Self::Edge(source, target) => write!(f, "edge {source} {target}"),
             Self::Neighbours(key) => write!(f, "the neighbours of vertex {key}"),
             Self::Vertices => write!(f, "the set of vertices"),
+            Self::Edges => write!(f, "the number of edges"),
         }
     }
 }

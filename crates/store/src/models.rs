@@ -317,6 +317,13 @@ fn loom_validation_of_two_committers() {
 }
 
 #[test]
+fn loom_validation_of_an_edge_count() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(fat_tree::validate_edge_count);
+}
+
+#[test]
 fn loom_validation_against_a_new_vertex() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);

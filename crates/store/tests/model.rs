@@ -305,6 +305,13 @@ impl World<'_> {
         let (snapshot, model) = &self.snapshots[index];
         let found = read_view(snapshot, |key| self.setting.vertex(key));
         assert_eq!(&found, model, "at version {}", snapshot.version());
+        assert_eq!(snapshot.edge_count(), Ok(model.edges.len() as u64));
+        let (from, to) = (self.setting.key(0), self.setting.key(self.setting.vertices / 2));
+        let (from, to) = (from.clone().min(to.clone()), from.max(to));
+        let mut keys: Vec<Key> = model.vertices.iter().map(|&v| self.setting.key(v)).collect();
+        keys.retain(|key| (&from..=&to).contains(&key));
+        keys.sort_unstable();
+        assert_eq!(snapshot.vertices_in(from.as_ref()..=to.as_ref()), Ok(keys));
     }
 
     /// Point reads of a snapshot and of a transaction.
@@ -408,6 +415,7 @@ impl Open<'_> {
             });
             assert_eq!(list, has(u).then(|| self.model.list(u, reverse)));
         }
+        assert_eq!(self.tx.edge_count(), Ok(self.model.edges.len() as u64));
         let degree = self.tx.degree(&u_key).ok();
         assert_eq!(degree, has(u).then(|| self.model.list(u, false).len() as u32));
     }

@@ -23,7 +23,8 @@ const RING: usize = 1024;
 /// Gives out versions in order and makes them visible in order.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    /// The version taken last. `fetch_add` orders takers; nothing is published through it.
+    /// The version taken last. Read-modify-writes order takers: with Acquire, and with Release by
+    /// [`Clock::take_after`], so that what it looked at before is older than what later takers do.
     taken: Padded<AtomicU64>,
     /// Every version up to this one is complete. Advanced by compare-exchange with Release after
     /// the ring entry was read with Acquire; readers load with Acquire and so see the changes.
@@ -66,7 +67,7 @@ impl Clock {
     /// Takes the next version.
     #[inline]
     pub(crate) fn take(&self) -> Ticket<'_> {
-        let version = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+        let version = self.taken.fetch_add(1, Ordering::Acquire) + 1;
         let fits = || version <= self.visible() + self.ring.len() as u64;
         if !fits() {
             wait_until(fits);
@@ -75,6 +76,20 @@ impl Clock {
             self.mark(version);
         }
         Ticket { clock: self, version }
+    }
+
+    /// The version taken last, once it is visible.
+    pub(crate) fn settled(&self) -> u64 {
+        let taken = self.taken.load(Ordering::Relaxed);
+        wait_until(|| self.visible() >= taken);
+        taken
+    }
+
+    /// Takes the version after `last`, unless another was taken since.
+    pub(crate) fn take_after(&self, last: u64) -> Option<Ticket<'_>> {
+        let version = last + 1;
+        let taken = self.taken.compare_exchange(last, version, Ordering::AcqRel, Ordering::Relaxed);
+        taken.is_ok().then(|| Ticket { clock: self, version })
     }
 
     /// The ring cell of `version`.

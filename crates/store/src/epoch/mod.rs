@@ -5,7 +5,7 @@
 mod clock;
 mod lease;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, Ticket};
 pub(crate) use lease::{LEASES_MAX, LeaseInfo, LeaseKind, LeaseSlot, Leases, NoFreeLease};
 
 use crate::account::Account;

@@ -87,6 +87,16 @@ impl Overlay {
         self.out.get(&(source, target)).copied()
     }
 
+    /// How many more edges there are than in the snapshot.
+    pub(super) fn edges_added(&self, was_there: impl Fn(VertexId, VertexId) -> bool) -> i64 {
+        let once =
+            |&(&(u, v), _): &(&(VertexId, VertexId), _)| self.directed == Directed::Yes || u <= v;
+        let added = |(&(u, v), state): (&(VertexId, VertexId), &Option<f64>)| {
+            i64::from(state.is_some()) - i64::from(was_there(u, v))
+        };
+        self.out.iter().filter(once).map(added).sum()
+    }
+
     /// A list of the snapshot with the changes of the transaction.
     pub(super) fn apply(
         &self,

@@ -7,9 +7,12 @@
 //!   - An absent key is kept as a key, never as an id: whoever adds it may give it another one.
 //!   - A vertex that was found keeps its id until the transaction ends: its lease reads it.
 
+use std::ops::RangeBounds;
+
 use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashSet;
 
+use crate::database::KeyRange;
 use crate::dictionary::Dictionary;
 use crate::engine::fat_tree::{Read, Reads};
 
@@ -19,6 +22,8 @@ pub(super) struct ReadSet {
     found: HashSet<Read>,
     absent: HashSet<Key>,
     vertices: bool,
+    ranges: HashSet<KeyRange>,
+    edges: Option<u64>,
 }
 
 /// The same, for a commit to look at.
@@ -26,6 +31,8 @@ pub(super) struct ReadList {
     found: Vec<Read>,
     absent: Vec<Key>,
     vertices: bool,
+    ranges: Vec<KeyRange>,
+    edges: Option<u64>,
 }
 
 impl ReadSet {
@@ -44,12 +51,24 @@ impl ReadSet {
         self.vertices = true;
     }
 
+    /// Notes that a range of keys was read.
+    pub(super) fn find_range(&mut self, range: KeyRange) {
+        self.ranges.insert(range);
+    }
+
+    /// Notes how many edges there are.
+    pub(super) fn find_edges(&mut self, count: u64) {
+        self.edges = Some(count);
+    }
+
     /// Ends the reading.
     pub(super) fn into_list(self) -> ReadList {
         ReadList {
             found: self.found.into_iter().collect(),
             absent: self.absent.into_iter().collect(),
             vertices: self.vertices,
+            ranges: self.ranges.into_iter().collect(),
+            edges: self.edges,
         }
     }
 }
@@ -69,7 +88,12 @@ impl ReadList {
         };
         let absent: Option<&dyn Fn() -> Vec<(usize, VertexId)>> =
             if self.absent.is_empty() { None } else { Some(&ids) };
-        commit(&Reads { found: &self.found, vertices: self.vertices, absent })
+        let is_in = |key: &Key| self.ranges.iter().any(|range| range.contains(key));
+        let in_range = |v| dictionary.key(v).is_some_and(|key| is_in(&key));
+        let in_range: Option<&dyn Fn(VertexId) -> bool> =
+            if self.ranges.is_empty() { None } else { Some(&in_range) };
+        let (vertices, edges) = (self.vertices, self.edges);
+        commit(&Reads { found: &self.found, vertices, absent, in_range, edges })
     }
 
     /// The key with a number that [`Reads::absent`] gave.

@@ -1,6 +1,7 @@
 //! A transaction, as the user holds it.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::RangeBounds;
 
 use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashMap;
@@ -312,10 +313,56 @@ impl<'db> Transaction<'db> {
         Ok(self.vertex_ids().len() as u64)
     }
 
+    /// The keys of the vertices in a range of keys, ascending. It looks at every vertex, as
+    /// [`Transaction::vertices`] does; but for a serializable transaction only vertices with such
+    /// keys are conflicts, if they come or go.
+    ///
+    /// ```
+    /// # use evergraph_store::{Database, Isolation};
+    /// # use evergraph_graph::Key;
+    /// let db = Database::options().isolation(Isolation::Serializable).in_memory();
+    /// db.transaction(0, |tx| [3u64, 14, 15].into_iter().try_for_each(|v| tx.add_vertex(v)))?;
+    /// let mut tx = db.begin()?;
+    /// assert_eq!(tx.vertices_in(10u64..15)?, [Key::Number(14)]);
+    /// tx.add_vertex(12u64)?;
+    /// db.transaction(0, |tx| tx.add_vertex(20u64))?; // is no conflict
+    /// tx.commit()?;
+    /// # Ok::<(), evergraph_store::Error>(())
+    /// ```
+    pub fn vertices_in<'k, K: Into<KeyRef<'k>> + Copy>(
+        &self,
+        range: impl RangeBounds<K>,
+    ) -> Result<Vec<Key>> {
+        let range = self.db.range(&range)?;
+        let keys = self.db.keys_in(&range, self.ids());
+        if !planted(Fault::RangesNotNoted) {
+            self.note(|reads| reads.find_range(range));
+        }
+        Ok(keys)
+    }
+
+    /// How many edges there are, each counted once. It looks at every group of vertices. For a
+    /// serializable transaction it is a conflict if there are more or fewer when it commits.
+    pub fn edge_count(&self) -> Result<u64> {
+        let db = self.db;
+        let count = db.engine.edge_count_at(db.dictionary.bound(), self.snapshot);
+        if !planted(Fault::EdgeCountNotNoted) {
+            self.note(|reads| reads.find_edges(count));
+        }
+        let is_there = |u, v| db.engine.edge(u, v, self.snapshot).is_some();
+        let added = self.overlaid(|overlay| overlay.edges_added(is_there)).unwrap_or(0);
+        Ok(count.wrapping_add_signed(added))
+    }
+
     fn vertex_ids(&self) -> Vec<VertexId> {
         if !planted(Fault::SetNotNoted) {
             self.note(ReadSet::find_vertices);
         }
+        self.ids()
+    }
+
+    /// The vertices, ascending.
+    fn ids(&self) -> Vec<VertexId> {
         let db = self.db;
         let mut ids = Some(db.engine.vertices(db.dictionary.bound(), self.snapshot));
         let mut take = || ids.take().unwrap_or_default();

@@ -100,13 +100,15 @@ impl<'a> Client<'a> {
     fn query(&mut self) -> Query {
         let (u, v) = (self.vertex(), self.vertex());
         let side = [Side::Out, Side::In][self.rng.random_range(0..2)];
-        match self.rng.random_range(0..7) {
+        match self.rng.random_range(0..9) {
             0 => Query::Vertex(v),
             1 => Query::Edge(u, v),
             2 => Query::Weight(u, v),
             3 => Query::Degree(side, v),
             4 => Query::List(side, v),
             5 => Query::Vertices(v..v + 4),
+            6 => Query::Keys(u.min(v)..u.max(v)),
+            7 => Query::EdgeCount,
             _ => Query::AllVertices,
         }
     }
@@ -182,7 +184,7 @@ impl<'a> Client<'a> {
     fn step(&mut self, open: &mut Open<'a>) -> Result<(), GraphError> {
         let (u, v) = (self.vertex(), self.vertex());
         let weight = f64::from(self.rng.random_range(0..100));
-        match self.rng.random_range(0..8) {
+        match self.rng.random_range(0..9) {
             0 | 1 => {
                 let query = self.query();
                 let mut more = Vec::new();
@@ -206,11 +208,18 @@ impl<'a> Client<'a> {
                 };
                 open.make(change)?;
             }
-            _ => {
+            7 => {
                 // Once more than there are: whoever adds one meanwhile makes it wrong.
                 let degree = open.ask(Query::Degree(Side::Out, u))?;
                 if open.ask(Query::Weight(u, u))?.is_there() {
                     open.make(Change::SetWeight(u, u, degree.number()))?;
+                }
+            }
+            _ => {
+                // The only one of a few keys, unless two find that there is none.
+                let none = !open.ask(Query::Keys(v..v + 2))?.is_there();
+                if none {
+                    open.make(Change::AddVertex(v))?;
                 }
             }
         }
@@ -218,16 +227,14 @@ impl<'a> Client<'a> {
     }
 
     fn commit(&mut self, tx: Transaction<'_>) -> Result<End, GraphError> {
-        let (version, only_reads) = (tx.snapshot_version(), tx.is_empty());
+        let only_reads = tx.is_empty();
         match tx.commit().map_err(StoreError::from) {
             Ok(_) if only_reads => Ok(End::RolledBack),
             Ok(version) => {
                 self.newest.fetch_max(version.0, Ordering::SeqCst);
                 Ok(End::Committed(version.0))
             }
-            Err(error) if error.is_conflict() && !only_reads && self.db.version() > version => {
-                Ok(End::Conflict)
-            }
+            Err(error) if error.is_conflict() && !only_reads => Ok(End::Conflict),
             Err(error) => Err(error.into()),
         }
     }

@@ -57,8 +57,12 @@ pub(super) fn replay(workload: &Workload, txns: &[Txn]) -> Result<Tally, String>
     if let Some((version, _)) = readers.pop_first() {
         return Err(format!("version {version} was read, but nobody made it"));
     }
-    let is_refused = |txn: &&Txn| txn.end == End::Conflict;
-    replay.tally.conflicts = txns.iter().filter(is_refused).count() as u64;
+    for txn in txns.iter().filter(|txn| txn.end == End::Conflict) {
+        if txn.snapshot == replay.version {
+            return Err(format!("refused although nobody committed meanwhile: {txn:?}"));
+        }
+        replay.tally.conflicts += 1;
+    }
     Ok(replay.tally)
 }
 

@@ -138,6 +138,10 @@ pub(crate) enum Query {
     Vertices(Range<V>),
     /// Which vertices exist at all.
     AllVertices,
+    /// Which keys lie in a range.
+    Keys(Range<V>),
+    /// How many edges there are.
+    EdgeCount,
     /// Whether a way leads from one to another.
     Path(V, V),
 }
@@ -181,6 +185,9 @@ impl Answer {
 pub(crate) trait Look {
     fn has_vertex(&self, v: V) -> Result<bool, StoreError>;
     fn vertices(&self) -> Result<BTreeSet<V>, StoreError>;
+    /// In the order of the keys.
+    fn vertices_in(&self, range: Range<V>) -> Result<Vec<V>, StoreError>;
+    fn edge_count(&self) -> Result<u64, StoreError>;
     /// An [`Answer::Weight`].
     fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError>;
     fn degree(&self, side: Side, v: V) -> Result<Option<u32>, StoreError>;
@@ -195,6 +202,14 @@ impl Look for Graph {
 
     fn vertices(&self) -> Result<BTreeSet<V>, StoreError> {
         Ok(self.vertices.clone())
+    }
+
+    fn vertices_in(&self, range: Range<V>) -> Result<Vec<V>, StoreError> {
+        Ok(self.vertices.range(range).copied().collect())
+    }
+
+    fn edge_count(&self) -> Result<u64, StoreError> {
+        Ok(self.edges.len() as u64)
     }
 
     fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError> {
@@ -236,6 +251,11 @@ pub(crate) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
             Answer::List(found)
         }
         Query::AllVertices => Answer::List(of.vertices()?.into_iter().map(|v| (v, 1.0)).collect()),
+        Query::Keys(ref range) => {
+            let keys = of.vertices_in(range.clone())?;
+            Answer::List(keys.into_iter().map(|v| (v, 1.0)).collect())
+        }
+        Query::EdgeCount => Answer::Count(of.edge_count()? as u32),
         Query::Path(from, to) => Answer::Truth(has_path(of, from, to)?),
     })
 }

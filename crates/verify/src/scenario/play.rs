@@ -7,6 +7,7 @@
 //! is still held by a snapshot.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use evergraph::graph::Key;
 use evergraph::{Database, Options, Service, Snapshot, StoreError, Transaction, Tuning, Weights};
@@ -306,6 +307,10 @@ fn compare(snapshot: &Snapshot, state: &Graph) -> Result<(), String> {
     if shown != state.vertices {
         return Err(format!("the vertices are {shown:?} instead of {:?}", state.vertices));
     }
+    let edges = Look::edge_count(snapshot).map_err(wrong)?;
+    if edges != state.edges.len() as u64 {
+        return Err(format!("{edges} edges are counted instead of {}", state.edges.len()));
+    }
     for &v in &shown {
         for side in [Side::Out, Side::In] {
             let shown = Look::list(snapshot, side, v).map_err(wrong)?;
@@ -353,6 +358,14 @@ macro_rules! look {
             fn vertices(&self) -> Result<BTreeSet<V>, StoreError> {
                 let keys: Vec<Key> = $keys(self)?;
                 Ok(keys.iter().map(number).collect())
+            }
+
+            fn vertices_in(&self, range: Range<V>) -> Result<Vec<V>, StoreError> {
+                Ok(self.vertices_in(range)?.iter().map(number).collect())
+            }
+
+            fn edge_count(&self) -> Result<u64, StoreError> {
+                self.edge_count()
             }
 
             fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError> {

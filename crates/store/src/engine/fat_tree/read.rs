@@ -10,7 +10,7 @@ use evergraph_graph::{VertexId, Weight};
 use super::base::{Base, GROUP, group_of, local_of};
 use super::hub::SegmentAt;
 use super::pieces::{length, pieces};
-use super::{FatTree, Side};
+use super::{Address, FatTree, Side};
 use crate::fault::{Fault, planted};
 use crate::raw::Pin;
 
@@ -48,6 +48,19 @@ impl<W: Weight> FatTree<W> {
             vertices.extend(of_group.filter(|&v| base.live_at(local_of(v), version)));
         }
         vertices
+    }
+
+    /// How many edges there are at `version` between vertices below `bound`, each counted once.
+    pub(crate) fn edge_count_at(&self, bound: u32, version: u64) -> u64 {
+        let groups =
+            (0..bound.div_ceil(GROUP as u32)).map(|group| Address { side: Side::Out, group });
+        let entries: u64 = groups.map(|address| self.entries_at(address, version)).sum();
+        if self.is_directed() {
+            return entries;
+        }
+        // Each edge has two entries, but for those from a vertex to itself.
+        let loops = (0..bound).filter(|&v| self.edge(v, v, version).is_some());
+        entries.midpoint(loops.count() as u64)
     }
 
     /// The weight of an edge at `version`, if there is one.

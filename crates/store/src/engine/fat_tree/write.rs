@@ -192,10 +192,10 @@ impl<W: Weight> FatTree<W> {
             self.validate_vertices(reads, snapshot)?;
         }
         let entered = (!planted(Fault::SetLeftEarly)).then_some(entered);
-        let ticket = early.unwrap_or_else(|| self.versions.clock.take());
+        let ticket = early.map_or_else(|| self.take(reads), Ok)?;
         let version = ticket.version();
         if changes_set(vertices, reads) {
-            self.vertex_set.change(version);
+            self.vertex_set.change(version, vertices.iter().map(|change| change.vertex));
         }
         let mut place = 0;
         for entry in &entries {
