@@ -88,7 +88,7 @@ pub struct Stats {
     /// Groups of vertices with old versions that somebody may still read.
     pub groups_with_history: usize,
     /// Bytes that the store holds: the graph with all versions that are kept, what is spare, and
-    /// the keys. Not what the allocator adds, open transactions buffer and views look up by.
+    /// the keys, what open transactions buffer. Not what the allocator adds and views look up by.
     pub memory_bytes: u64,
     /// How transactions ended so far.
     pub outcomes: Outcomes,
@@ -302,7 +302,7 @@ impl Inner {
     }
 
     /// The limit on memory and what is held, if so many bytes more would go past it.
-    fn excess(&self, more: u64) -> Option<(u64, u64)> {
+    pub(crate) fn excess(&self, more: u64) -> Option<(u64, u64)> {
         let limit = self.options.memory_limit?;
         let used = self.versions.account.bytes();
         (used.saturating_add(more) > limit).then_some((limit, used))
@@ -420,6 +420,17 @@ impl Inner {
         lease
     }
 
+    /// Ends the transactions that the options do not allow any longer.
+    fn limit_transactions(&self) {
+        let Some(age) = self.options.max_transaction_age else { return };
+        let ticks = age.as_nanos().div_ceil(TICK.as_nanos());
+        let leases = &self.versions.leases;
+        if let Some(until) = u64::try_from(ticks).ok().and_then(|t| leases.now().checked_sub(t + 1))
+        {
+            leases.expire_writers(until);
+        }
+    }
+
     /// Ends the snapshots that the options do not allow any longer.
     fn limit_snapshots(&self) {
         let mut open = self.open_snapshots();
@@ -448,6 +459,7 @@ impl Inner {
     /// One round of the service; `proceed` is asked before each piece of work.
     pub(crate) fn service_round(&self, mut proceed: impl FnMut() -> bool) -> Round {
         self.limit_snapshots();
+        self.limit_transactions();
         let visible = self.versions.clock.visible();
         let idle = Idle { since: self.looked_at.swap(visible, Ordering::Relaxed) };
         let waiting = self.engine.groups_pending();

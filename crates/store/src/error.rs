@@ -89,6 +89,13 @@ pub enum Error {
         /// The version it was at.
         version: Version,
     },
+    /// The transaction was open for longer than [`crate::Options::max_transaction_age`], and was ended.
+    /// It has changed nothing.
+    #[error("the transaction on version {version} was open too long and has expired; begin again")]
+    TransactionExpired {
+        /// The version it read.
+        version: Version,
+    },
     /// The transaction has too many operations.
     #[error("a transaction has at most {max} operations; commit in smaller steps")]
     TransactionTooLarge {
@@ -147,7 +154,8 @@ impl std::fmt::Display for Subject {
 #[error("{error}")]
 pub struct CommitError {
     /// Which call of a changing method it was, counted from 0; none if it was no change, but
-    /// something the transaction had read, or if there is no memory for the whole.
+    /// something the transaction had read, or if there is no memory for the whole, or if the
+    /// transaction has expired.
     pub operation: Option<usize>,
     /// What was wrong with it.
     #[source]

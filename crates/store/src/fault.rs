@@ -66,6 +66,9 @@ faults! {
     PinsIgnored "pins-ignored" "what is unlinked is freed under readers"
     IdsGivenUpEarly "ids-given-up-early" "an id is given up while a lease can see its vertex"
     ReservationLeft "reservation-left" "a transaction that rolls back keeps its keys reserved"
+    ExpiredGoesOn "expired-goes-on" "a transaction that has expired goes on"
+    ExpiryOfUsed "expiry-of-used" "a transaction expires while it reads"
+    BuffersForgotten "buffers-forgotten" "what a transaction buffered stays in the account when it ends"
     AccountForgets "account-forgets" "memory that is freed stays in the account"
     // What serializable transactions note and validate (`transaction.rs`, `validate.rs`).
     ReadsNotValidated "reads-not-validated" "nothing that was found is validated"

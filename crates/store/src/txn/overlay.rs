@@ -35,6 +35,17 @@ impl Overlay {
         }
     }
 
+    /// Bytes of the changes, about: an entry, and as much again of a tree that is half full.
+    pub(super) fn bytes(&self) -> usize {
+        const ENTRY: usize = 2 * size_of::<((VertexId, VertexId), Option<f64>)>();
+        self.vertices.allocation_size() + (self.out.len() + self.incoming.len()) * ENTRY
+    }
+
+    /// Whether everything that was written is taken in.
+    pub(super) fn has(&self, operations: &[Operation]) -> bool {
+        self.taken == operations.len()
+    }
+
     /// Takes in what was written since the last time.
     pub(super) fn update(&mut self, operations: &[Operation]) {
         if planted(Fault::OwnLaterHidden) && self.taken > 0 {

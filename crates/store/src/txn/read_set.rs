@@ -12,6 +12,7 @@ use std::ops::RangeBounds;
 use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashSet;
 
+use super::text_bytes;
 use crate::database::KeyRange;
 use crate::dictionary::Dictionary;
 use crate::engine::fat_tree::{Read, Reads};
@@ -24,6 +25,8 @@ pub(super) struct ReadSet {
     vertices: bool,
     ranges: HashSet<KeyRange>,
     edges: Option<u64>,
+    /// Bytes of the texts of absent keys.
+    texts: usize,
 }
 
 /// The same, for a commit to look at.
@@ -43,7 +46,9 @@ impl ReadSet {
 
     /// Notes that there is no vertex with the key.
     pub(super) fn miss(&mut self, key: KeyRef<'_>) {
-        self.absent.insert(key.to_owned());
+        if self.absent.insert(key.to_owned()) {
+            self.texts += text_bytes(key);
+        }
     }
 
     /// Notes that the set of vertices was read.
@@ -59,6 +64,12 @@ impl ReadSet {
     /// Notes how many edges there are.
     pub(super) fn find_edges(&mut self, count: u64) {
         self.edges = Some(count);
+    }
+
+    /// Bytes of the notes.
+    pub(super) fn bytes(&self) -> usize {
+        let tables = self.found.allocation_size() + self.absent.allocation_size();
+        tables + self.ranges.allocation_size() + self.texts
     }
 
     /// Ends the reading.

@@ -1,6 +1,6 @@
 //! A transaction, as the user holds it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::RangeBounds;
 
 use evergraph_graph::{Key, KeyRef, VertexId};
@@ -9,10 +9,11 @@ use hashbrown::HashMap;
 use super::overlay::Overlay;
 use super::read_set::{ReadList, ReadSet};
 use super::refusal::refuse;
+use super::text_bytes;
 use super::write_set::{Action, Operation, WriteSet};
 use crate::database::Inner;
 use crate::engine::fat_tree::{Changes, Directed, Read, Reads, Refusal, Side};
-use crate::epoch::LeaseSlot;
+use crate::epoch::{LeaseSlot, Leases};
 use crate::error::{CommitError, Error};
 use crate::fault::{Fault, planted};
 use crate::options::{Isolation, SelfLoops};
@@ -37,6 +38,8 @@ pub struct Transaction<'db> {
     calls: u32,
     isolation: Isolation,
     committed: bool,
+    /// Bytes that are in the account for this transaction.
+    counted: Cell<usize>,
     /// What most transactions never need, out of their way.
     aside: OnceCell<Box<Aside>>,
 }
@@ -46,9 +49,31 @@ pub struct Transaction<'db> {
 struct Aside {
     /// Keys this transaction is to add, reserved until it ends.
     added: HashMap<VertexId, Key>,
+    /// Bytes of the texts of these keys.
+    texts: usize,
     overlay: RefCell<Option<Overlay>>,
     /// Made by the first read, if what was read matters.
     reads: RefCell<Option<ReadSet>>,
+}
+
+impl Aside {
+    fn bytes(&self) -> usize {
+        let overlay = self.overlay.borrow().as_ref().map_or(0, Overlay::bytes);
+        let reads = self.reads.borrow().as_ref().map_or(0, ReadSet::bytes);
+        size_of::<Self>() + self.added.allocation_size() + self.texts + overlay + reads
+    }
+}
+
+/// While it lives, the transaction does not expire.
+struct InUse<'db> {
+    leases: &'db Leases,
+    lease: LeaseSlot,
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.leases.leave(self.lease);
+    }
 }
 
 impl<'db> Transaction<'db> {
@@ -66,6 +91,7 @@ impl<'db> Transaction<'db> {
             calls: 0,
             isolation,
             committed: false,
+            counted: Cell::new(0),
             aside: OnceCell::new(),
         }
     }
@@ -109,6 +135,58 @@ impl<'db> Transaction<'db> {
         Ok(())
     }
 
+    /// Keeps the transaction from expiring while it reads, if it could.
+    #[inline]
+    fn enter(&self) -> Result<Option<InUse<'db>>> {
+        match self.db.options.max_transaction_age {
+            Some(_) => self.enter_aging().map(Some),
+            None => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn enter_aging(&self) -> Result<InUse<'db>> {
+        let (leases, lease) = (&self.db.versions.leases, self.lease);
+        if leases.enter(lease) {
+            return Ok(InUse { leases, lease });
+        }
+        Err(Error::TransactionExpired { version: Version(self.snapshot) })
+    }
+
+    /// Buffers an operation.
+    #[inline]
+    fn push(&mut self, operation: Operation) {
+        let grows = self.writes.is_full();
+        self.writes.push(operation);
+        if grows {
+            self.count();
+        }
+    }
+
+    /// Makes sure that there is memory for one more operation.
+    #[inline]
+    fn check_memory(&self) -> Result<()> {
+        if self.db.options.memory_limit.is_none() || !self.writes.is_full() {
+            return Ok(());
+        }
+        // The buffer becomes twice as large.
+        let excess = self.db.excess(self.writes.bytes() as u64);
+        excess.map_or(Ok(()), |(limit, used)| Err(Error::MemoryLimit { limit, used }))
+    }
+
+    /// Counts the memory that the transaction takes now.
+    #[cold]
+    fn count(&self) {
+        let now = self.writes.bytes() + self.aside.get().map_or(0, |aside| aside.bytes());
+        let before = self.counted.replace(now);
+        let account = &self.db.versions.account;
+        match now.checked_sub(before) {
+            Some(0) => {}
+            Some(more) => account.add(more),
+            None => account.sub(before - now),
+        }
+    }
+
     #[inline]
     fn aside(&self) -> &Aside {
         self.aside.get_or_init(Box::default)
@@ -124,15 +202,20 @@ impl<'db> Transaction<'db> {
         let call = self.call()?;
         let key = key.into();
         let source = self.db.reserve(key)?;
-        if self.aside_mut().added.insert(source, key.to_owned()).is_some() {
+        let aside = self.aside_mut();
+        if aside.added.insert(source, key.to_owned()).is_some() {
             self.db.dictionary.unreserve(key);
+        } else {
+            aside.texts += text_bytes(key);
         }
-        self.writes.push(Operation { action: Action::AddVertex, source, target: source, call });
+        self.push(Operation { action: Action::AddVertex, source, target: source, call });
+        self.count();
         Ok(())
     }
 
     /// Removes a vertex and all its edges.
     pub fn remove_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
+        let _use = self.enter()?;
         let call = self.call()?;
         let v = self.known_id(key.into())?;
         let out = self.list(Side::Out, v).into_iter().map(|(target, _)| (v, target));
@@ -143,10 +226,10 @@ impl<'db> Transaction<'db> {
         }
         self.check_room(edges.len() + 1)?;
         for (source, target) in edges {
-            self.writes.push(Operation { action: Action::RemoveEdge, source, target, call });
+            self.push(Operation { action: Action::RemoveEdge, source, target, call });
         }
         let action = Action::RemoveVertex;
-        self.writes.push(Operation { action, source: v, target: v, call });
+        self.push(Operation { action, source: v, target: v, call });
         Ok(())
     }
 
@@ -209,7 +292,10 @@ impl<'db> Transaction<'db> {
         if adds && source_id == target_id && self.db.options.self_loops == SelfLoops::Forbidden {
             return Err(Error::SelfLoop { key: source.to_owned() });
         }
-        self.writes.push(Operation { action, source: source_id, target: target_id, call });
+        if action != Action::RemoveEdge {
+            self.check_memory()?;
+        }
+        self.push(Operation { action, source: source_id, target: target_id, call });
         Ok(())
     }
 
@@ -227,6 +313,7 @@ impl<'db> Transaction<'db> {
 
     /// Whether a vertex exists.
     pub fn has_vertex<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<bool> {
+        let _use = self.enter()?;
         let found = self.find(key.into())?;
         if let Some(v) = found {
             self.note(|reads| reads.find(Read::Vertex(v)));
@@ -249,6 +336,7 @@ impl<'db> Transaction<'db> {
         source: impl Into<KeyRef<'k>>,
         target: impl Into<KeyRef<'k>>,
     ) -> Result<Option<f64>> {
+        let _use = self.enter()?;
         let (source, target) = (self.known_id(source.into())?, self.known_id(target.into())?);
         if let Some(own) = self.overlaid(|overlay| overlay.edge(source, target)).flatten() {
             return Ok(own);
@@ -276,6 +364,7 @@ impl<'db> Transaction<'db> {
     }
 
     fn degree_on(&self, side: Side, key: KeyRef<'_>) -> Result<u32> {
+        let _use = self.enter()?;
         let v = self.known_id(key)?;
         if !planted(Fault::DegreeNotNoted) {
             self.note(|reads| reads.find(Read::List(side, v)));
@@ -297,6 +386,7 @@ impl<'db> Transaction<'db> {
     }
 
     fn neighbours_on(&self, side: Side, key: KeyRef<'_>) -> Result<Vec<(Key, f64)>> {
+        let _use = self.enter()?;
         let v = self.known_id(key)?;
         self.note(|reads| reads.find(Read::List(side, v)));
         let list = self.list(side, v);
@@ -305,11 +395,13 @@ impl<'db> Transaction<'db> {
 
     /// The keys of all vertices, in id order.
     pub fn vertices(&self) -> Result<Vec<Key>> {
+        let _use = self.enter()?;
         Ok(self.vertex_ids().into_iter().map(|v| self.db.key_of(v)).collect())
     }
 
     /// How many vertices there are. It looks at every group of vertices.
     pub fn vertex_count(&self) -> Result<u64> {
+        let _use = self.enter()?;
         Ok(self.vertex_ids().len() as u64)
     }
 
@@ -333,6 +425,7 @@ impl<'db> Transaction<'db> {
         &self,
         range: impl RangeBounds<K>,
     ) -> Result<Vec<Key>> {
+        let _use = self.enter()?;
         let range = self.db.range(&range)?;
         let keys = self.db.keys_in(&range, self.ids());
         if !planted(Fault::RangesNotNoted) {
@@ -344,6 +437,7 @@ impl<'db> Transaction<'db> {
     /// How many edges there are, each counted once. It looks at every group of vertices. For a
     /// serializable transaction it is a conflict if there are more or fewer when it commits.
     pub fn edge_count(&self) -> Result<u64> {
+        let _use = self.enter()?;
         let db = self.db;
         let count = db.engine.edge_count_at(db.dictionary.bound(), self.snapshot);
         if !planted(Fault::EdgeCountNotNoted) {
@@ -374,6 +468,7 @@ impl<'db> Transaction<'db> {
     fn note(&self, note: impl FnOnce(&mut ReadSet)) {
         if self.isolation == Isolation::Serializable {
             note(self.aside().reads.borrow_mut().get_or_insert_default());
+            self.count();
         }
     }
 
@@ -431,15 +526,22 @@ impl<'db> Transaction<'db> {
             return None;
         }
         let directed = if self.db.engine.is_directed() { Directed::Yes } else { Directed::No };
-        let mut overlay = self.aside().overlay.borrow_mut();
-        let overlay = overlay.get_or_insert_with(|| Overlay::new(directed));
-        overlay.update(self.writes.operations());
-        Some(ask(overlay))
+        let (aside, operations) = (self.aside(), self.writes.operations());
+        let is_new = !aside.overlay.borrow().as_ref().is_some_and(|o| o.has(operations));
+        if is_new {
+            let mut overlay = aside.overlay.borrow_mut();
+            overlay.get_or_insert_with(|| Overlay::new(directed)).update(operations);
+            drop(overlay);
+            self.count();
+        }
+        aside.overlay.borrow().as_ref().map(ask)
     }
 
     /// Makes the changes, all at one version, which every snapshot opened afterwards shows; or
     /// none of them. A transaction without changes answers the version it read.
     pub fn commit(mut self) -> Result<Version, CommitError> {
+        let expired = |error| CommitError { operation: None, error };
+        let _use = self.enter().map_err(expired)?;
         if self.is_empty() {
             return Ok(Version(self.snapshot));
         }
@@ -503,6 +605,9 @@ impl<'db> Transaction<'db> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         self.db.versions.leases.close(self.lease);
+        if self.counted.get() > 0 && !planted(Fault::BuffersForgotten) {
+            self.db.versions.account.sub(self.counted.get());
+        }
         if let Some(aside) = self.aside.get() {
             self.give_back(&aside.added);
         }
