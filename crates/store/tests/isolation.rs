@@ -15,7 +15,7 @@ use evergraph_store::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use support::for_each_seed;
-use support::model::{Model, Op, V};
+use support::model::{Model, Op, V, write};
 
 const LEVELS: [Isolation; 2] = [Isolation::Snapshot, Isolation::Serializable];
 
@@ -113,16 +113,6 @@ fn number(key: &Key) -> V {
     match key {
         Key::Number(number) => *number,
         Key::Text(text) => panic!("{text} is no number"),
-    }
-}
-
-fn write(tx: &mut Transaction<'_>, op: Op) -> Result<(), Error> {
-    match op {
-        Op::AddVertex(v) => tx.add_vertex(v),
-        Op::RemoveVertex(v) => tx.remove_vertex(v),
-        Op::AddEdge(u, v, weight) => tx.add_weighted_edge(u, v, weight),
-        Op::SetWeight(u, v, weight) => tx.set_weight(u, v, weight),
-        Op::RemoveEdge(u, v) => tx.remove_edge(u, v),
     }
 }
 

@@ -139,16 +139,18 @@ impl<'db> Transaction<'db> {
     #[inline]
     fn enter(&self) -> Result<Option<InUse<'db>>> {
         match self.db.options.max_transaction_age {
-            Some(_) => self.enter_aging().map(Some),
+            Some(_) => {
+                self.start_use()?;
+                Ok(Some(InUse { leases: &self.db.versions.leases, lease: self.lease }))
+            }
             None => Ok(None),
         }
     }
 
     #[cold]
-    fn enter_aging(&self) -> Result<InUse<'db>> {
-        let (leases, lease) = (&self.db.versions.leases, self.lease);
-        if leases.enter(lease) {
-            return Ok(InUse { leases, lease });
+    fn start_use(&self) -> Result<()> {
+        if self.db.versions.leases.enter(self.lease) {
+            return Ok(());
         }
         Err(Error::TransactionExpired { version: Version(self.snapshot) })
     }
@@ -539,9 +541,24 @@ impl<'db> Transaction<'db> {
 
     /// Makes the changes, all at one version, which every snapshot opened afterwards shows; or
     /// none of them. A transaction without changes answers the version it read.
-    pub fn commit(mut self) -> Result<Version, CommitError> {
+    pub fn commit(self) -> Result<Version, CommitError> {
+        if self.db.options.max_transaction_age.is_some() {
+            return self.commit_aging();
+        }
+        self.commit_now()
+    }
+
+    /// Commits unless the transaction has expired.
+    #[cold]
+    fn commit_aging(self) -> Result<Version, CommitError> {
         let expired = |error| CommitError { operation: None, error };
-        let _use = self.enter().map_err(expired)?;
+        self.start_use().map_err(expired)?;
+        // The use ends with the lease.
+        self.commit_now()
+    }
+
+    #[inline]
+    fn commit_now(mut self) -> Result<Version, CommitError> {
         if self.is_empty() {
             return Ok(Version(self.snapshot));
         }
