@@ -3,7 +3,7 @@
 //! Each of these builds swaps the synchronisation types of the whole store by a `--cfg`, so it has
 //! a build folder of its own. What they are for is said in `docs/design/testing.md`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::command::{self, Outcome, Workspace};
 use crate::libtest::{Report, Show};
 
 /// What the usual build is called in the report.
-const UNIT: &str = "unit";
+pub(crate) const UNIT: &str = "unit";
 
 /// A build of the store in which schedules are tried.
 struct Schedules {
@@ -127,30 +127,55 @@ impl Schedules {
     }
 }
 
+/// The same `cargo`, for the build of the models.
+pub(crate) fn model(workspace: &Workspace, args: &[&str]) -> Command {
+    SCHEDULES[0].cargo(workspace, args)
+}
+
 /// Reads cargo's build messages for the test programs and names each by its package and target:
 /// the line that cargo prints before running one names no package.
 fn name_programs(report: &mut Report, title: &str, messages: &str) {
     for message in messages.lines() {
-        if let Some((file, name)) = program(message, title) {
-            report.name_program(file, name);
+        if let Some(program) = Program::built(message)
+            && let Some(file) = program.file.file_name()
+        {
+            report.name_program(file.to_string_lossy().into_owned(), program.name(title));
         }
     }
 }
 
-fn program(message: &str, title: &str) -> Option<(String, String)> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    let file = Path::new(message["executable"].as_str()?).file_name()?.to_str()?;
-    let manifest = message["manifest_path"].as_str()?;
-    let package = Path::new(manifest).parent()?.file_name()?.to_str()?;
-    let target = message["target"]["name"].as_str()?;
-    let kind = message["target"]["kind"][0].as_str()?;
-    let name = match kind {
-        "test" if title == UNIT => format!("{package} tests/{target}"),
-        "test" => format!("{package} tests/{target} ({title})"),
-        "lib" => format!("{package} ({title})"),
-        _ => format!("{package} {kind} {target} ({title})"),
-    };
-    Some((file.to_owned(), name))
+/// A program that cargo built.
+pub(crate) struct Program {
+    pub(crate) file: PathBuf,
+    /// The folder of its package, from the root of the workspace.
+    pub(crate) package: String,
+    target: String,
+    kind: String,
+}
+
+impl Program {
+    /// Reads a build message of cargo; `None` if it is about no program.
+    pub(crate) fn built(message: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(message).ok()?;
+        let manifest = message["manifest_path"].as_str()?;
+        Some(Self {
+            file: message["executable"].as_str()?.into(),
+            package: Path::new(manifest).parent()?.file_name()?.to_str()?.to_owned(),
+            target: message["target"]["name"].as_str()?.to_owned(),
+            kind: message["target"]["kind"][0].as_str()?.to_owned(),
+        })
+    }
+
+    /// What it is called in reports; `title` says which build it belongs to.
+    pub(crate) fn name(&self, title: &str) -> String {
+        let Self { package, target, kind, .. } = self;
+        match &**kind {
+            "test" if title == UNIT => format!("{package} tests/{target}"),
+            "test" => format!("{package} tests/{target} ({title})"),
+            "lib" => format!("{package} ({title})"),
+            _ => format!("{package} {kind} {target} ({title})"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -166,10 +191,10 @@ mod tests {
             )
             .replace('\n', "")
         };
-        let named = |kind| program(&message(kind), "unit").map(|(_, name)| name);
+        let named = |kind| Program::built(&message(kind)).map(|program| program.name("unit"));
         assert_eq!(named("test").as_deref(), Some("store tests/crash"));
         assert_eq!(named("lib").as_deref(), Some("store (unit)"));
-        let tortured = program(&message("test"), "torture").map(|(_, name)| name);
+        let tortured = Program::built(&message("test")).map(|program| program.name("torture"));
         assert_eq!(tortured.as_deref(), Some("store tests/crash (torture)"));
         assert_eq!(named("bin").as_deref(), Some("store bin crash (unit)"));
     }
@@ -187,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_message_without_a_program_is_passed_over() {
-        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#, "unit"), None);
-        assert_eq!(program("not json", "unit"), None);
+        assert!(Program::built(r#"{"reason":"build-finished","success":true}"#).is_none());
+        assert!(Program::built("not json").is_none());
     }
 }

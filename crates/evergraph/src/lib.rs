@@ -47,6 +47,8 @@ pub mod algo;
 pub use error::Error;
 pub use evergraph_algo as kernels;
 pub use evergraph_graph as graph;
+#[cfg(feature = "faults")]
+pub use evergraph_store::FAULTS;
 pub use evergraph_store::{
     AnyView, Change, Checked, Commit, CommitError, Database, Directed, Durability,
     Error as StoreError, Follower, Isolation, Keep, LogSizes, Options, Outcomes, Salvaged,

@@ -6,9 +6,10 @@
 //!     cannot drift.
 //! # What is counted
 //!   Bases with their runs and deltas, old ones included, until they are freed; leaves, and the
-//!   memory of leaves that waits to be used again; directories; the dictionary. Not counted: what
-//!   the allocator adds to each block, the buffers of open transactions, the tables of views, and
-//!   tables that every database has whatever it holds.
+//!   memory of leaves that waits to be used again; directories; the dictionary; what open
+//!   transactions buffer and note, unless it is so little that it lies in the transaction itself.
+//!   Not counted: what the allocator adds to each block, what a commit needs while it runs, the
+//!   tables of views, and tables that every database has whatever it holds.
 //! # Checked by
 //!   tests/memory.rs, against the allocator.
 

@@ -91,6 +91,13 @@ pub enum Error {
         /// The version it was at.
         version: Version,
     },
+    /// The transaction was open for longer than [`crate::Options::max_transaction_age`], and was ended.
+    /// It has changed nothing.
+    #[error("the transaction on version {version} was open too long and has expired; begin again")]
+    TransactionExpired {
+        /// The version it read.
+        version: Version,
+    },
     /// The transaction has too many operations.
     #[error("a transaction has at most {max} operations; commit in smaller steps")]
     TransactionTooLarge {
@@ -231,8 +238,10 @@ pub enum Subject {
     Edge(Key, Key),
     /// The neighbours of a vertex, on either side, or how many there are.
     Neighbours(Key),
-    /// Which vertices there are, or how many.
+    /// Which vertices there are, in all or in a range of keys, or how many.
     Vertices,
+    /// How many edges there are.
+    Edges,
 }
 
 impl std::fmt::Display for Subject {
@@ -242,6 +251,7 @@ impl std::fmt::Display for Subject {
             Self::Edge(source, target) => write!(f, "edge {source} {target}"),
             Self::Neighbours(key) => write!(f, "the neighbours of vertex {key}"),
             Self::Vertices => write!(f, "the set of vertices"),
+            Self::Edges => write!(f, "the number of edges"),
         }
     }
 }
@@ -251,7 +261,8 @@ impl std::fmt::Display for Subject {
 #[error("{error}")]
 pub struct CommitError {
     /// Which call of a changing method it was, counted from 0; none if it was no change, but
-    /// something the transaction had read, or if there is no memory for the whole.
+    /// something the transaction had read, or if there is no memory for the whole, or if the
+    /// transaction has expired.
     pub operation: Option<usize>,
     /// What was wrong with it.
     #[source]

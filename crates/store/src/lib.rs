@@ -23,6 +23,7 @@ mod database;
 mod dictionary;
 mod durable;
 mod error;
+mod fault;
 mod folder;
 mod history;
 mod log;
@@ -49,6 +50,8 @@ mod models;
 pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
+#[cfg(feature = "faults")]
+pub use fault::FAULTS;
 pub use history::{Change, Commit, Follower, When};
 pub use options::{
     Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning,

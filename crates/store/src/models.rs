@@ -217,6 +217,33 @@ fn loom_lease_expiry_waits_for_readers_and_frees_once() {
 }
 
 #[test]
+fn loom_lease_of_a_transaction_expires_between_its_reads() {
+    loom::model(|| {
+        let versions = versions();
+        let chain = Arc::new(Chain::default());
+        let (state, first_dropped) = Tracked::new(0);
+        chain.lock().install((0, 0), state, &*versions, &versions.pins);
+        let (slot, _) = versions.leases.open(&versions.clock, LeaseKind::Writer).expect("free");
+        let other = {
+            let (versions, chain) = (std::sync::Arc::clone(&versions), Arc::clone(&chain));
+            thread::spawn(move || {
+                versions.leases.expire_writers(0);
+                commit_state(&versions, &chain);
+            })
+        };
+        for _ in 0..2 {
+            if versions.leases.enter(slot) {
+                assert!(!first_dropped.load(Ordering::SeqCst), "dropped while it was read");
+                versions.leases.leave(slot);
+            }
+        }
+        other.join().expect("no panic");
+        assert_eq!(versions.leases.enter(slot), !first_dropped.load(Ordering::SeqCst));
+        versions.leases.close(slot);
+    });
+}
+
+#[test]
 fn loom_pin_keeps_what_can_be_reached() {
     loom::model(|| {
         let versions = versions();
@@ -317,6 +344,13 @@ fn loom_leaf_against_a_writer() {
 #[test]
 fn loom_validation_of_two_committers() {
     bounded(3).check(fat_tree::validate_edges);
+}
+
+#[test]
+fn loom_validation_of_an_edge_count() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(fat_tree::validate_edge_count);
 }
 
 #[test]

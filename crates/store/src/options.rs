@@ -155,6 +155,7 @@ pub struct Options {
     pub(crate) max_transaction: usize,
     pub(crate) max_snapshots: usize,
     pub(crate) max_snapshot_age: Option<Duration>,
+    pub(crate) max_transaction_age: Option<Duration>,
     pub(crate) durability: Durability,
     pub(crate) keep: Keep,
     pub(crate) log_sizes: LogSizes,
@@ -187,6 +188,7 @@ impl Default for Options {
             max_transaction: OPERATIONS_MAX,
             max_snapshots: usize::MAX,
             max_snapshot_age: None,
+            max_transaction_age: None,
             durability: Durability::default(),
             keep: Keep::default(),
             log_sizes: LogSizes::default(),
@@ -260,7 +262,8 @@ impl Options {
 
     /// How many bytes the store may hold ([`crate::Stats::memory_bytes`]); no limit unless it is
     /// set. A commit that adds or sets something and would go past answers [`Error::MemoryLimit`] and
-    /// changes nothing, and so does adding a vertex to a transaction when the limit is reached.
+    /// changes nothing, and so does adding a vertex to a transaction when the limit is reached, and a
+    /// change for which a large transaction would need a larger buffer.
     /// One that only removes is always let through, and readers go on.
     ///
     /// Commits that run at the same moment are not counted against each other, and what is merged
@@ -291,6 +294,16 @@ impl Options {
     #[must_use]
     pub fn max_snapshot_age(self, age: Duration) -> Self {
         Self { max_snapshot_age: Some(age), ..self }
+    }
+
+    /// How long a transaction may stay open; no limit unless it is set. The service thread ends those
+    /// that are older, to a tenth of a second, so that one that is forgotten does not keep old versions
+    /// for ever: whatever it reads after that, and its commit, answer
+    /// [`Error::TransactionExpired`]. One that is reading or committing at the moment is not ended
+    /// before it is done. Each read of a transaction then takes some nanoseconds more.
+    #[must_use]
+    pub fn max_transaction_age(self, age: Duration) -> Self {
+        Self { max_transaction_age: Some(age), ..self }
     }
 
     /// When a commit is on the disk.

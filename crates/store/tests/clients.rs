@@ -178,6 +178,40 @@ fn a_snapshot_that_is_too_old_ends_and_its_versions_go() {
 }
 
 #[test]
+fn a_transaction_that_is_too_old_ends_and_its_versions_go() {
+    let age = Duration::from_millis(300);
+    let db = options().dense_keys(VERTICES as u32).max_transaction_age(age).in_memory();
+    let mut old = db.begin().expect("few are open");
+    let version = old.snapshot_version();
+    assert_eq!(old.degree(0u64), Ok(0));
+    old.add_edge(0u64, 1u64).expect("known");
+    std::mem::forget(db.begin().expect("few are open"));
+    for seed in 0..3 {
+        work(&db, seed);
+    }
+    wait_until(|| db.stats().transactions == 0, "both have expired");
+    assert_eq!(db.stats().oldest, None);
+    wait_until(|| db.stats().groups_with_history == 0, "old versions are gone");
+    let expired = Error::TransactionExpired { version };
+    assert_eq!(old.has_vertex(0u64), Err(expired.clone()));
+    assert_eq!(old.weight(0u64, 1u64), Err(expired.clone()));
+    assert_eq!(old.degree(0u64), Err(expired.clone()));
+    assert_eq!(old.neighbours(0u64), Err(expired.clone()));
+    assert_eq!(old.vertices(), Err(expired.clone()));
+    assert_eq!(old.vertex_count(), Err(expired.clone()));
+    assert_eq!(old.vertices_in(0u64..), Err(expired.clone()));
+    assert_eq!(old.edge_count(), Err(expired.clone()));
+    assert_eq!(old.remove_vertex(0u64), Err(expired.clone()));
+    let (before, refused) = (db.version(), old.commit().expect_err("it has expired"));
+    assert_eq!((refused.operation, refused.error), (None, expired));
+    assert_eq!(db.version(), before);
+
+    // Others begin, read and commit as always.
+    db.transaction(0, |tx| tx.remove_vertex(0u64)).expect("young");
+    assert_eq!(db.check(), Ok(()));
+}
+
+#[test]
 fn a_transaction_that_is_too_large_is_refused_as_a_whole() {
     let db = options().dense_keys(VERTICES as u32).max_transaction(10).in_memory();
     let add = |edges: u64| {

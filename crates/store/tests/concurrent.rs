@@ -276,6 +276,8 @@ fn ids_of_vertices_that_are_gone_are_given_out_again() {
     for round in 0..200u64 {
         let keys = || (0..20).map(|i| round * 1000 + i);
         db.transaction(0, |tx| keys().try_for_each(|key| tx.add_vertex(key))).expect("new");
+        // While they are there nothing of them is given up.
+        db.service();
         db.transaction(0, |tx| keys().try_for_each(|key| tx.remove_vertex(key))).expect("there");
         db.service();
     }

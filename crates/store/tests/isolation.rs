@@ -15,7 +15,7 @@ use evergraph_store::{
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use support::for_each_seed;
-use support::model::{Model, Op, V};
+use support::model::{Model, Op, V, write};
 
 const LEVELS: [Isolation; 2] = [Isolation::Snapshot, Isolation::Serializable];
 
@@ -74,6 +74,9 @@ enum Query {
     Degree(V),
     InDegree(V),
     Vertices,
+    /// The keys from one to before another.
+    Keys(V, V),
+    EdgeCount,
     /// Whether an edge may be added at all: it may not if a key was never added.
     Linkable(V, V),
 }
@@ -96,6 +99,11 @@ impl Query {
                 assert_eq!(tx.vertex_count(), Ok(keys.len() as u64));
                 format!("{:?}", keys.iter().map(number).collect::<BTreeSet<_>>())
             }
+            Self::Keys(from, to) => {
+                let keys = tx.vertices_in(from..to).expect("right kind");
+                format!("{:?}", keys.iter().map(number).collect::<Vec<_>>())
+            }
+            Self::EdgeCount => format!("{:?}", tx.edge_count().expect("never fails")),
             Self::Linkable(u, v) => format!("{:?}", tx.add_edge(u, v).is_ok()),
         }
     }
@@ -105,16 +113,6 @@ fn number(key: &Key) -> V {
     match key {
         Key::Number(number) => *number,
         Key::Text(text) => panic!("{text} is no number"),
-    }
-}
-
-fn write(tx: &mut Transaction<'_>, op: Op) -> Result<(), Error> {
-    match op {
-        Op::AddVertex(v) => tx.add_vertex(v),
-        Op::RemoveVertex(v) => tx.remove_vertex(v),
-        Op::AddEdge(u, v, weight) => tx.add_weighted_edge(u, v, weight),
-        Op::SetWeight(u, v, weight) => tx.set_weight(u, v, weight),
-        Op::RemoveEdge(u, v) => tx.remove_edge(u, v),
     }
 }
 
@@ -192,7 +190,10 @@ fn write_skew_on_vertices() {
 #[test]
 fn whatever_was_read_must_not_have_changed() {
     use Op::{AddEdge, AddVertex, RemoveEdge, RemoveVertex, SetWeight};
-    use Query::{Degree, Edge, InDegree, InNeighbours, Linkable, Neighbours, Vertex, Vertices};
+    use Query::{
+        Degree, Edge, EdgeCount, InDegree, InNeighbours, Keys, Linkable, Neighbours, Vertex,
+        Vertices,
+    };
     let phantoms = [
         (Edge(5, 6), RemoveEdge(5, 6), edge(5, 6)),
         (Edge(5, 6), SetWeight(5, 6, 2.0), edge(5, 6)),
@@ -215,6 +216,11 @@ fn whatever_was_read_must_not_have_changed() {
         (Linkable(1, 999), AddVertex(999), vertex(999)),
         (Vertices, AddVertex(999), Subject::Vertices),
         (Vertices, RemoveVertex(9), Subject::Vertices),
+        (Keys(990, 1000), AddVertex(999), Subject::Vertices),
+        (Keys(5, 10), RemoveVertex(9), Subject::Vertices),
+        (EdgeCount, AddEdge(5, 9, 1.0), Subject::Edges),
+        (EdgeCount, RemoveEdge(5, 6), Subject::Edges),
+        (EdgeCount, RemoveVertex(9), Subject::Edges),
     ];
     for (query, change, expected) in phantoms {
         for (isolation, settled) in LEVELS.into_iter().flat_map(|l| [(l, false), (l, true)]) {
@@ -248,7 +254,9 @@ fn what_lies_near_may_change() {
     for change in near {
         let db = database(options());
         let mut tx = begin(&db, Isolation::Serializable);
-        for query in [Query::Edge(0, 99), Query::Neighbours(5), Query::Vertex(998)] {
+        let queries =
+            [Query::Edge(0, 99), Query::Neighbours(5), Query::Vertex(998), Query::Keys(900, 1000)];
+        for query in queries {
             query.ask(&mut tx);
         }
         tx.add_edge(170u64, 180u64).expect("known");
@@ -260,6 +268,53 @@ fn what_lies_near_may_change() {
 }
 
 #[test]
+fn a_count_of_edges_that_is_the_same_again_is_no_conflict() {
+    let db = database(options());
+    let mut tx = begin(&db, Isolation::Serializable);
+    let count = tx.edge_count().expect("never fails");
+    tx.add_edge(170u64, 180u64).expect("known");
+    tx.remove_vertex(100u64).expect("known");
+    assert_eq!(tx.edge_count(), Ok(count + 1 - 2));
+    for change in [Op::SetWeight(5, 6, 2.0), Op::AddEdge(5, 9, 1.0), Op::RemoveEdge(7, 8)] {
+        db.transaction(0, |tx| write(tx, change)).expect("nobody is in the way");
+    }
+    assert_eq!(subject(tx.commit()), None);
+    let left = db.snapshot().and_then(|snapshot| snapshot.edge_count());
+    assert_eq!(left, Ok(count - 1));
+}
+
+#[test]
+fn ranges_of_texts_and_of_many_changes() {
+    let db = Database::options().text_keys().in_memory();
+    let add = |key: &str| db.transaction(0, |tx| tx.add_vertex(key)).expect("new");
+    for key in ["ant", "bee", "cat"] {
+        add(key);
+    }
+    let reader = |from, to| {
+        let mut tx = begin(&db, Isolation::Serializable);
+        let found = tx.vertices_in(from..to).expect("texts").len();
+        tx.add_edge("ant", "bee").expect("known");
+        (tx, found)
+    };
+    let ((near, one), (far, two)) = (reader("b", "c"), reader("a", "b"));
+    assert_eq!((one, two), (1, 1));
+    add("bat");
+    assert_eq!(subject(near.commit()), Some(Subject::Vertices));
+    assert_eq!(subject(far.commit()), None);
+    let wrong = db.snapshot().and_then(|snapshot| snapshot.vertices_in(3u64..));
+    assert!(matches!(wrong, Err(Error::WrongKeyKind { .. })), "{wrong:?}");
+    // More changes than anybody remembers: refused, as one of them may have been in the range.
+    let mut tx = begin(&db, Isolation::Serializable);
+    assert_eq!(tx.vertices_in("x".."y").map(|keys| keys.len()), Ok(0));
+    tx.add_vertex("other").expect("new");
+    let many = |tx: &mut Transaction<'_>| {
+        (0..2000).try_for_each(|i| tx.add_vertex(format!("many {i}").as_str()))
+    };
+    db.transaction(0, many).expect("new");
+    assert_eq!(subject(tx.commit()), Some(Subject::Vertices));
+}
+
+#[test]
 fn own_changes_and_reads_of_them_are_no_conflict() {
     let db = database(options());
     let mut tx = begin(&db, Isolation::Serializable);
@@ -267,6 +322,7 @@ fn own_changes_and_reads_of_them_are_no_conflict() {
     tx.add_vertex(999u64).expect("fits");
     assert_eq!(tx.vertex_count(), Ok(VERTICES + 1));
     assert!(tx.vertices().expect("fits").contains(&Key::Number(999)));
+    assert_eq!(tx.vertices_in(199u64..), Ok(vec![Key::Number(199), Key::Number(999)]));
     assert_eq!(tx.degree(999u64), Ok(0));
     assert!(!tx.has_edge(999u64, 5u64).expect("known"));
     tx.add_edge(999u64, 5u64).expect("known");
@@ -515,6 +571,10 @@ fn answer(model: &Model, query: Query) -> String {
         Query::Degree(v) => format!("{:?}", list(v, false).map(|list| list.len())),
         Query::InDegree(v) => format!("{:?}", list(v, true).map(|list| list.len())),
         Query::Vertices => format!("{:?}", model.vertices),
+        Query::Keys(from, to) => {
+            format!("{:?}", model.vertices.range(from..to).collect::<Vec<_>>())
+        }
+        Query::EdgeCount => format!("{:?}", model.edges.len()),
         Query::Linkable(..) => panic!("not asked at random: it is a change as well"),
     }
 }
@@ -529,7 +589,9 @@ fn run_alone(model: &mut Model, steps: &[Step]) -> bool {
 
 fn random_query(rng: &mut Pcg64Mcg) -> Query {
     let (u, v) = (rng.random_range(0..NAMED), rng.random_range(0..NAMED));
-    match rng.random_range(0..12) {
+    match rng.random_range(0..14) {
+        12 => Query::Keys(u.min(v), u.max(v)),
+        13 => Query::EdgeCount,
         0..2 => Query::Vertex(v),
         2..6 => Query::Edge(u, v),
         6..8 => Query::Neighbours(v),

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap::Cap;
 use evergraph_graph::{Key, KeyKind};
-use evergraph_store::{Database, Error, Options, Service, Snapshot, Tuning, Weights};
+use evergraph_store::{Database, Error, Isolation, Options, Service, Snapshot, Tuning, Weights};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use support::for_each_seed;
@@ -266,6 +266,37 @@ fn keys_that_are_refused_leave_room_for_others() {
     assert!(second >= first / 4, "{second} keys after {first}");
     serve(&db);
     db.transaction(0, |tx| tx.add_vertex("one")).expect("there is room again");
+}
+
+#[test]
+fn what_open_transactions_hold_is_counted_and_given_back() {
+    let _turn = take_turn();
+    let options = Database::options().service(Service::Manual).dense_keys(100_000);
+    let db = options.clone().in_memory();
+    db.transaction(0, |tx| tx.add_edge(0u64, 1u64)).expect("new");
+    let held = || db.stats().memory_bytes as usize;
+    let (empty, allocated) = (held(), ALLOCATOR.allocated());
+    let mut tx = db.begin_with(Isolation::Serializable).expect("few are open");
+    tx.add_edge(1u64, 2u64).expect("known");
+    assert_eq!(held(), empty, "a small transaction takes nothing beside itself");
+    let compare = |what: &str| {
+        let (counted, real) = (held() - empty, ALLOCATOR.allocated() - allocated);
+        assert!((real * 2 / 3..real * 4 / 3).contains(&counted), "{what}: {counted} of {real}");
+        counted
+    };
+    (2..50_000u64).try_for_each(|v| tx.add_edge(0u64, v)).expect("known");
+    let written = compare("written");
+    (0..50_000u64).for_each(|v| assert_eq!(tx.degree(v + 50_000), Ok(0)));
+    assert!(compare("read") > written);
+    drop(tx);
+    assert_eq!(held(), empty);
+
+    // Buffers are limited, too; but what removes can always be asked for.
+    let db = options.memory_limit(held() as u64 + 100_000).in_memory();
+    let mut tx = db.begin().expect("few are open");
+    let refused = (0..50_000u64).find_map(|v| tx.add_edge(0u64, v).err());
+    limit_of(refused);
+    (0..50_000u64).try_for_each(|v| tx.remove_edge(0u64, v)).expect("known");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use evergraph_store::{Database, Error, Options, Service, Snapshot, Transaction, 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use support::for_each_seed;
-use support::model::{Item, Model, Op, V, read_view};
+use support::model::{Item, Model, Op, V, read_view, write};
 
 /// A database and all that is known about it.
 struct World<'db> {
@@ -305,6 +305,13 @@ impl World<'_> {
         let (snapshot, model) = &self.snapshots[index];
         let found = read_view(snapshot, |key| self.setting.vertex(key));
         assert_eq!(&found, model, "at version {}", snapshot.version());
+        assert_eq!(snapshot.edge_count(), Ok(model.edges.len() as u64));
+        let (from, to) = (self.setting.key(0), self.setting.key(self.setting.vertices / 2));
+        let (from, to) = (from.clone().min(to.clone()), from.max(to));
+        let mut keys: Vec<Key> = model.vertices.iter().map(|&v| self.setting.key(v)).collect();
+        keys.retain(|key| (&from..=&to).contains(&key));
+        keys.sort_unstable();
+        assert_eq!(snapshot.vertices_in(from.as_ref()..=to.as_ref()), Ok(keys));
     }
 
     /// Point reads of a snapshot and of a transaction.
@@ -408,6 +415,7 @@ impl Open<'_> {
             });
             assert_eq!(list, has(u).then(|| self.model.list(u, reverse)));
         }
+        assert_eq!(self.tx.edge_count(), Ok(self.model.edges.len() as u64));
         let degree = self.tx.degree(&u_key).ok();
         assert_eq!(degree, has(u).then(|| self.model.list(u, false).len() as u32));
     }
@@ -446,4 +454,53 @@ fn every_version_agrees_with_the_model() {
     });
     // A run in which one of them never happens tests less than it says.
     assert!(outcomes.iter().all(|&n| n > 0), "committed, conflicted, refused: {outcomes:?}");
+}
+
+#[test]
+fn a_refusal_names_the_call_that_was_at_fault() {
+    let db = Database::options().weights(Weights::F64).dense_keys(10).in_memory();
+    db.transaction(0, |tx| tx.add_edge(1u64, 2u64)).expect("new");
+    let refused = |calls: &[Op]| {
+        let mut tx = db.begin().expect("few are open");
+        for (count, op) in calls.iter().enumerate() {
+            assert_eq!(tx.len(), count);
+            write(&mut tx, *op).expect("known keys");
+        }
+        assert_eq!((tx.len(), tx.is_empty()), (calls.len(), calls.is_empty()));
+        tx.commit().expect_err("it does not fit").operation
+    };
+    let fits = Op::AddEdge(3, 4, 1.0);
+    assert_eq!(refused(&[Op::AddEdge(1, 2, 1.0)]), Some(0));
+    assert_eq!(refused(&[fits, Op::AddEdge(1, 2, 1.0)]), Some(1));
+    assert_eq!(refused(&[fits, Op::RemoveEdge(3, 4), Op::RemoveEdge(3, 4)]), Some(2));
+    assert_eq!(refused(&[fits, Op::AddEdge(5, 6, 1.0), Op::AddVertex(1)]), Some(2));
+    assert_eq!((db.version().0, db.stats().edges), (1, 1));
+}
+
+#[test]
+fn what_came_after_a_snapshot_goes_along_with_a_new_hub() {
+    // The delta holds everything; laying the snapshot out makes a hub of a vertex that has rows
+    // both before and after it.
+    let tuning = Tuning { delta_min: 64, delta_max: 64, ..Tuning::tiny() };
+    let options = Database::options().weights(Weights::F64).dense_keys(100).tuning(tuning);
+    let db = options.service(Service::Manual).in_memory();
+    let mut model = Model { vertices: (0..100).collect(), ..Model::new(true) };
+    let mut change = |op: Op| {
+        db.transaction(0, |tx| write(tx, op)).expect("it fits");
+        assert!(model.apply(op, &mut BTreeSet::new()));
+        model.clone()
+    };
+    let number = |key: &Key| match key {
+        Key::Number(number) => *number,
+        Key::Text(text) => panic!("{text} is no number"),
+    };
+    let before = (1..31).map(|v| change(Op::AddEdge(0, v, 1.0))).last().expect("thirty");
+    let snapshot = db.snapshot().expect("few are open");
+    (1..5).for_each(|v| _ = change(Op::RemoveEdge(0, v)));
+    change(Op::RemoveVertex(50));
+    let after = (60..70).map(|v| change(Op::AddEdge(0, v, 2.0))).last().expect("ten");
+    assert_eq!(read_view(&snapshot, number), before);
+    assert_eq!(read_view(&db.snapshot().expect("few are open"), number), after);
+    assert_eq!(read_view(&snapshot, number), before);
+    db.check().expect("every invariant holds");
 }

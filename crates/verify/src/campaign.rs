@@ -6,6 +6,7 @@ use rand::RngExt;
 
 use crate::acid::{self, Config};
 use crate::checker::{self, RealTime};
+use crate::graphs::{self, Levels};
 use crate::history::invent;
 use crate::history::record::{self, Workload};
 use crate::history::{History, Txn};
@@ -67,8 +68,9 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const CAMPAIGNS: [Campaign; 4] = [
+pub const CAMPAIGNS: [Campaign; 5] = [
     Campaign { name: "histories", round: histories },
+    Campaign { name: "graphs", round: graphs },
     Campaign { name: "scenarios", round: scenarios },
     Campaign { name: "acid", round: acid_tests },
     Campaign { name: "orders", round: orders },
@@ -95,6 +97,21 @@ pub fn histories(seed: u64) -> Result<Counts, String> {
             ..Counts::default()
         };
         verdict.complaint(&recorded.history, level).map_or(Ok(()), |text| Err(complain(text)))?;
+    }
+    Ok(counts)
+}
+
+/// Transactions of one history of a graph.
+const GRAPH_TRANSACTIONS: u32 = 4_000;
+
+/// Records a history of a graph at each level and at both, and runs it again.
+pub fn graphs(seed: u64) -> Result<Counts, String> {
+    let mut counts = Counts::default();
+    let [first, second] = Level::ALL.map(Levels::All);
+    for levels in [first, second, Levels::Mixed] {
+        let workload = graphs::Workload::random(levels, GRAPH_TRANSACTIONS, seed);
+        let tally = graphs::run(&workload).map_err(|error| format!("{workload:?}: {error}"))?;
+        counts += tally.into();
     }
     Ok(counts)
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`checker`] says which isolation a recorded [`history`] of lists shows;
 //! - [`scenario`] runs small transactions in every interleaving, and judges them by an oracle;
+//! - [`graphs`] records what threads do to one graph, and runs it again in the order of the versions;
 //! - [`acid`] runs the tests of the LDBC ACID suite;
 //! - [`campaign`] runs all of them for some time;
 //! - [`brute`] says the same of small ones by trying every order.
@@ -12,6 +13,7 @@ pub mod acid;
 pub mod brute;
 pub mod campaign;
 pub mod checker;
+pub mod graphs;
 pub mod history;
 pub mod level;
 pub mod lists;

@@ -20,7 +20,7 @@ usage: cargo xtask verify [--minutes M] [--seed S] [--only CAMPAIGN]
 
   --minutes M      run for M minutes, and one round of each campaign at least; 1 if not given
   --seed S         the seed of the first round, each later one has the next; by the clock if not given
-  --only CAMPAIGN  histories, scenarios, acid or orders
+  --only CAMPAIGN  histories, graphs, scenarios, acid or orders; or faults, see docs/design/verification.md
   --history FILE   check a history of lists in EDN instead";
 
 struct Args {
@@ -31,6 +31,13 @@ struct Args {
 }
 
 fn main() -> ExitCode {
+    #[cfg(feature = "faults")]
+    if std::env::args().any(|word| word == "--list-faults") {
+        for (name, what) in evergraph::FAULTS {
+            println!("{name}\t{what}");
+        }
+        return ExitCode::SUCCESS;
+    }
     let outcome = match Args::parse(std::env::args().skip(1)) {
         Ok(args) => match &args.history {
             Some(file) => check_file(file),

@@ -13,12 +13,18 @@ pub fn rng(seed: u64) -> Pcg64Mcg {
 /// The seeds of a test: the one of `EVERGRAPH_SEED`, or as many as `EVERGRAPH_CASES` or `usual`
 /// says, counted from 1.
 pub fn of_test(usual: u64) -> Range<u64> {
-    let number = |name| std::env::var(name).ok().map(|text| text.parse());
-    if let Some(seed) = number("EVERGRAPH_SEED") {
-        let seed: u64 = seed.expect("EVERGRAPH_SEED is a number");
-        return seed..seed + 1;
+    match number("EVERGRAPH_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 1..cases(usual) + 1,
     }
-    let cases =
-        number("EVERGRAPH_CASES").map_or(usual, |n| n.expect("EVERGRAPH_CASES is a number"));
-    1..cases + 1
+}
+
+/// How many cases a test tries: as many as `EVERGRAPH_CASES` or `usual` says.
+pub fn cases(usual: u64) -> u64 {
+    number("EVERGRAPH_CASES").unwrap_or(usual)
+}
+
+fn number(name: &str) -> Option<u64> {
+    let number = std::env::var(name).ok()?.parse();
+    Some(number.unwrap_or_else(|_| panic!("{name} is a number")))
 }

@@ -81,6 +81,11 @@ impl Engine {
         with_tree!(self, |tree| tree.vertices(bound, version))
     }
 
+    /// How many edges there are at `version`, between vertices below `bound`.
+    pub(crate) fn edge_count_at(&self, bound: u32, version: u64) -> u64 {
+        with_tree!(self, |tree| tree.edge_count_at(bound, version))
+    }
+
     pub(crate) fn degree(&self, side: Side, v: VertexId, version: u64) -> u32 {
         with_tree!(self, |tree| tree.degree(side, v, version))
     }

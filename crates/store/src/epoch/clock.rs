@@ -13,6 +13,7 @@
 //! # Checked by
 //!   loom: `models::loom_clock_*`.
 
+use crate::fault::{Fault, planted};
 use crate::sync::{AtomicU64, Ordering, Padded, fence, wait_until};
 
 /// Versions that may be in flight at once; a power of two. More than any number of committing
@@ -22,7 +23,8 @@ const RING: usize = if cfg!(any(loom, shuttle, torture)) { 2 } else { 1024 };
 /// Gives out versions in order and makes them visible in order.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    /// The version taken last. `fetch_add` orders takers; nothing is published through it.
+    /// The version taken last. Read-modify-writes order takers: with Acquire, and with Release by
+    /// [`Clock::take_after`], so that what it looked at before is older than what later takers do.
     taken: Padded<AtomicU64>,
     /// Every version up to this one is complete. Advanced by compare-exchange with Release after
     /// the ring entry was read with Acquire; readers load with Acquire and so see the changes.
@@ -65,10 +67,13 @@ impl Clock {
     /// Takes the next version.
     #[inline]
     pub(crate) fn take(&self) -> Ticket<'_> {
-        let version = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+        let version = self.taken.fetch_add(1, Ordering::Acquire) + 1;
         let fits = || version <= self.visible() + self.ring.len() as u64;
         if !fits() {
             wait_until(fits);
+        }
+        if planted(Fault::VisibleEarly) {
+            self.mark(version);
         }
         Ticket { clock: self, version }
     }
@@ -87,10 +92,34 @@ impl Clock {
         self.taken.load(Ordering::Relaxed) < self.visible() + self.ring.len() as u64
     }
 
+    /// The version taken last, once it is visible; `None` if it never will be, as `failed` says.
+    pub(crate) fn settled(&self, failed: impl Fn() -> bool) -> Option<u64> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        wait_until(|| self.visible() >= taken || failed());
+        (self.visible() >= taken).then_some(taken)
+    }
+
+    /// Takes the version after `last`, unless another was taken since.
+    pub(crate) fn take_after(&self, last: u64) -> Option<Ticket<'_>> {
+        let version = last + 1;
+        let taken = self.taken.compare_exchange(last, version, Ordering::AcqRel, Ordering::Relaxed);
+        taken.is_ok().then(|| Ticket { clock: self, version })
+    }
+
     /// The ring cell of `version`.
     #[inline]
     fn cell(&self, version: u64) -> &AtomicU64 {
         &self.ring[version as usize & (self.ring.len() - 1)]
+    }
+
+    /// Marks a version complete, and moves `visible` on if it was waited for.
+    #[inline]
+    fn mark(&self, version: u64) {
+        self.cell(version).store(version, Ordering::Release);
+        // Two neighbours that complete at once must not both miss the other's mark: each marks,
+        // fences, then looks.
+        fence(Ordering::SeqCst);
+        self.advance();
     }
 
     /// Moves `visible` over every complete version that follows it.
@@ -136,12 +165,8 @@ impl Drop for Ticket<'_> {
     #[inline]
     fn drop(&mut self) {
         let Self { clock, version } = *self;
-        clock.cell(version).store(version, Ordering::Release);
-        // Two neighbours that complete at once must not both miss the other's mark: each marks,
-        // fences, then looks.
-        fence(Ordering::SeqCst);
-        clock.advance();
-        if clock.visible() < version {
+        clock.mark(version);
+        if clock.visible() < version && !planted(Fault::ReturnEarly) {
             wait_until(|| clock.visible() >= version);
         }
     }

@@ -10,14 +10,21 @@
 //!   together with the other: its slot read before it was claimed, that of the other after it was
 //!   freed. So it is counted in `moves` before the other can be closed, and who finds `moves`
 //!   changed after it read all slots knows nothing.
+//!   To expire the lease of a transaction: compare-exchange its slot from HELD to EXPIRED. If leases
+//!   may expire at all, the owner moves it from HELD to HELD and USED while it reads, likewise: one of
+//!   the two wins.
 //! # Invariants
-//!   - A slot in HELD keeps its version until its owner frees it.
+//!   - A slot in HELD keeps its version until its owner frees it, or it expires.
+//!   - A slot that is USED does not expire. One that has expired stays with its owner, who reads no
+//!     more, until the owner frees it.
 //!   - A lease of kind [`LeaseKind::Writer`] needs every version after its own too: its commit
 //!     looks for conflicting changes made since.
 //! # Checked by
 //!   loom: `models::loom_lease_*`.
 
 use crate::epoch::Clock;
+use crate::fault::{Fault, planted};
+
 use crate::sync::{AtomicU64, AtomicUsize, NEAR_A_WRAP, Ordering, fence, thread_index};
 
 /// Most leases at once. A slot is 16 bytes.
@@ -34,6 +41,10 @@ const STRIDE: usize = 8;
 
 const FREE: u64 = 0;
 const BUSY: u64 = 1;
+const EXPIRED: u64 = 4;
+/// In the word of a lease that is held, beside its kind: it is one; and somebody reads through it.
+const HELD: u64 = 2;
+const USED: u64 = 4;
 
 /// The first tick of the coarse clock.
 const FIRST_TICK: u64 = NEAR_A_WRAP;
@@ -50,8 +61,8 @@ pub(crate) enum LeaseKind {
 /// All leases of a database.
 #[derive(Debug)]
 pub(crate) struct Leases {
-    /// FREE, BUSY, or a version and a kind (see [`held`]). Claimed by compare-exchange, published
-    /// and freed with Release.
+    /// FREE, BUSY, EXPIRED, or a version and a kind (see [`held`]). Claimed and expired by
+    /// compare-exchange, published and freed with Release.
     slots: Box<[AtomicU64]>,
     /// When each lease was opened, in ticks of [`Leases::now`]. Written by the owner of the slot.
     opened: Box<[AtomicU64]>,
@@ -83,12 +94,12 @@ pub(crate) struct NoFreeLease;
 
 #[inline]
 fn held(version: u64, kind: LeaseKind) -> u64 {
-    version << 2 | 2 | u64::from(kind == LeaseKind::Writer)
+    version << 3 | HELD | u64::from(kind == LeaseKind::Writer)
 }
 
 #[inline]
 fn unpack(word: u64) -> (u64, LeaseKind) {
-    (word >> 2, if word & 1 == 1 { LeaseKind::Writer } else { LeaseKind::Snapshot })
+    (word >> 3, if word & 1 == 1 { LeaseKind::Writer } else { LeaseKind::Snapshot })
 }
 
 impl Leases {
@@ -110,9 +121,11 @@ impl Leases {
         clock: &Clock,
         kind: LeaseKind,
     ) -> Result<(LeaseSlot, u64), NoFreeLease> {
+        let early = planted(Fault::LeaseReadsFirst).then(|| clock.visible());
         let slot = self.claim()?;
         fence(Ordering::SeqCst);
-        let version = clock.visible();
+        let version = early.unwrap_or_else(|| clock.visible());
+        let version = version.saturating_sub(u64::from(planted(Fault::BeginsEarly)));
         self.publish(slot, version, kind);
         Ok((slot, version))
     }
@@ -138,6 +151,41 @@ impl Leases {
         self.slots[at].store(FREE, Ordering::Release);
     }
 
+    /// Keeps a lease from expiring until [`Leases::leave`]; false if it has expired. For its owner.
+    pub(crate) fn enter(&self, LeaseSlot(at): LeaseSlot) -> bool {
+        let slot = &self.slots[at];
+        let word = slot.load(Ordering::Relaxed);
+        let enter = || {
+            slot.compare_exchange(word, word | USED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        (word & HELD != 0 && enter()) || planted(Fault::ExpiredGoesOn)
+    }
+
+    /// Lets a lease expire again. For its owner, who entered.
+    pub(crate) fn leave(&self, LeaseSlot(at): LeaseSlot) {
+        self.slots[at].fetch_and(!USED, Ordering::Release);
+    }
+
+    /// Ends the leases of writers that were opened at `until` or before, and that nobody is using.
+    ///
+    /// One that is closed meanwhile, and opened again in its place on the same version, ends too: its
+    /// owner is told, as every owner is.
+    pub(crate) fn expire_writers(&self, until: u64) {
+        for (at, word) in self.words() {
+            let is_writer = word & HELD != 0 && unpack(word).1 == LeaseKind::Writer;
+            let is_used = word & USED != 0 && !planted(Fault::ExpiryOfUsed);
+            if is_writer && !is_used && self.opened[at].load(Ordering::Relaxed) <= until {
+                // If it fails, the owner came first.
+                let _: Result<u64, u64> = self.slots[at].compare_exchange(
+                    word,
+                    EXPIRED,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+            }
+        }
+    }
+
     /// Claims a free slot as BUSY.
     #[inline]
     fn claim(&self) -> Result<LeaseSlot, NoFreeLease> {
@@ -161,7 +209,7 @@ impl Leases {
     fn words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let used = self.used.load(Ordering::SeqCst);
         let words = self.slots[..used].iter().map(|slot| slot.load(Ordering::Acquire));
-        words.enumerate().filter(|&(_, word)| word != FREE)
+        words.enumerate().filter(|&(_, word)| word != FREE && word != EXPIRED)
     }
 
     /// Whether some lease may read a state in `[from, to)`, or may look for changes before `to`.
@@ -170,9 +218,11 @@ impl Leases {
     pub(crate) fn need(&self, from: u64, to: u64) -> bool {
         fence(Ordering::SeqCst);
         let moves = self.moves.load(Ordering::Acquire);
+        let to = to.saturating_sub(u64::from(planted(Fault::FreedEarly)));
+        let keeps_later = |kind| kind == LeaseKind::Writer && !planted(Fault::WriterLeaseShort);
         let needed = self.words().any(|(_, word)| {
             let (version, kind) = unpack(word);
-            word == BUSY || (version < to && (version >= from || kind == LeaseKind::Writer))
+            word == BUSY || (version < to && (version >= from || keeps_later(kind)))
         });
         needed || self.moves.load(Ordering::Acquire) != moves
     }
@@ -230,6 +280,29 @@ mod tests {
         let (_slot, _) = leases.open(&clock, LeaseKind::Writer).expect("a free slot");
         assert!(leases.need(15, 20));
         assert!(!leases.need(3, 10));
+    }
+
+    #[test]
+    fn the_lease_of_a_writer_expires_unless_it_is_used() {
+        let (clock, leases) = (Clock::new(10), Leases::new());
+        let open = |kind| leases.open(&clock, kind).expect("a free slot").0;
+        let (reader, idle, used) =
+            (open(LeaseKind::Snapshot), open(LeaseKind::Writer), open(LeaseKind::Writer));
+        assert!(leases.enter(used));
+        leases.set_now(5);
+        let young = open(LeaseKind::Writer);
+        leases.expire_writers(4);
+        let left: Vec<LeaseSlot> = leases.list().into_iter().map(|(slot, _)| slot).collect();
+        assert_eq!(left, [reader, used, young]);
+        assert!(!leases.enter(idle) && leases.enter(young));
+        leases.leave(used);
+        leases.expire_writers(4);
+        assert!(!leases.enter(used));
+        // An expired lease keeps its slot, and nothing else.
+        leases.close(reader);
+        leases.close(young);
+        assert!(!leases.need(0, 20));
+        assert!(![idle, used].contains(&open(LeaseKind::Writer)));
     }
 
     #[test]

@@ -55,6 +55,24 @@ impl Versions {
         }
     }
 
+    /// The version taken last, once it is visible.
+    pub(crate) fn settled(&self) -> Result<u64, Stopped> {
+        let failed = || self.log.as_ref().is_some_and(|log| log.has_failed());
+        self.clock.settled(failed).ok_or(Stopped::Before)
+    }
+
+    /// As [`Versions::take`], unless another version than `last` was taken last.
+    pub(crate) fn take_after(
+        &self,
+        record: &[u8],
+        last: u64,
+    ) -> Result<Option<Ticket<'_>>, Stopped> {
+        match &self.log {
+            None => Ok(self.clock.take_after(last)),
+            Some(log) => log.append_after(&self.clock, record, last),
+        }
+    }
+
     /// Makes a version visible whose changes are in place, once it is as durable as it must be.
     #[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
     #[inline(always)]

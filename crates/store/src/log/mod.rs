@@ -215,7 +215,8 @@ impl Log {
         })
     }
 
-    fn has_failed(&self) -> bool {
+    /// Whether nothing is logged any more.
+    pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
 
@@ -233,16 +234,39 @@ impl Log {
             }
             // Who waits for room in the ring may wait for the one who needs this lock to write.
             if let Some(ticket) = clock.try_take() {
-                if buffer.bytes == 0 {
-                    self.begun.notify_all();
-                }
-                buffer.push(ticket.version(), record);
-                self.buffered.store(buffer.bytes as u64, Ordering::Relaxed);
+                self.put(&mut buffer, ticket.version(), record);
                 return Ok(ticket);
             }
             drop(buffer);
             wait_until(|| clock.has_room());
         }
+    }
+
+    /// As [`Log::append`], unless another version than `last` was taken last.
+    pub(crate) fn append_after<'c>(
+        &self,
+        clock: &'c Clock,
+        record: &[u8],
+        last: u64,
+    ) -> Result<Option<Ticket<'c>>, Stopped> {
+        let mut buffer = self.buffer.lock();
+        if self.has_failed() {
+            return Err(Stopped::Before);
+        }
+        let ticket = clock.take_after(last);
+        if let Some(ticket) = &ticket {
+            self.put(&mut buffer, ticket.version(), record);
+        }
+        Ok(ticket)
+    }
+
+    /// Puts a record behind those before it.
+    fn put(&self, buffer: &mut Buffer, version: u64, record: &[u8]) {
+        if buffer.bytes == 0 {
+            self.begun.notify_all();
+        }
+        buffer.push(version, record);
+        self.buffered.store(buffer.bytes as u64, Ordering::Relaxed);
     }
 
     /// Waits until a version may become visible.

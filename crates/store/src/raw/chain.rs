@@ -21,6 +21,7 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+use crate::fault::{Fault, planted};
 use crate::raw::pin::{Pin, Pins};
 use crate::raw::prefetch::prefetch;
 use crate::sync::{AtomicPtr, AtomicU64, Mutex, MutexGuard, Ordering};
@@ -182,7 +183,8 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
         let link = self.link_before(version);
         let older = link.load(Ordering::Acquire);
         let held = |older: &Node<T>| older.from.max(older.lent_to.load(Ordering::Relaxed));
-        let from = from.max(self.node(link).map_or(0, held));
+        let held = self.node(link).map_or(0, held);
+        let from = if planted(Fault::LentForgotten) { from } else { from.max(held) };
         let (lent_to, prev) = (AtomicU64::new(0), AtomicPtr::new(older));
         let node = Node { version, from, value, lent_to, prev };
         link.store(Box::into_raw(Box::new(node)), Ordering::Release);

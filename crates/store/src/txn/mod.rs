@@ -14,3 +14,13 @@ mod write_set;
 
 pub use transaction::Transaction;
 pub(crate) use write_set::OPERATIONS_MAX;
+
+use evergraph_graph::KeyRef;
+
+/// Bytes that an owned key takes beside itself.
+fn text_bytes(key: KeyRef<'_>) -> usize {
+    match key {
+        KeyRef::Text(text) => text.len(),
+        KeyRef::Number(_) => 0,
+    }
+}

@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 
 use super::write_set::{Action, Operation};
 use crate::engine::fat_tree::{Directed, Side};
+use crate::fault::{Fault, planted};
 
 /// The changes of a transaction, by what they change.
 pub(super) struct Overlay {
@@ -34,8 +35,22 @@ impl Overlay {
         }
     }
 
+    /// Bytes of the changes, about: an entry, and as much again of a tree that is half full.
+    pub(super) fn bytes(&self) -> usize {
+        const ENTRY: usize = 2 * size_of::<((VertexId, VertexId), Option<f64>)>();
+        self.vertices.allocation_size() + (self.out.len() + self.incoming.len()) * ENTRY
+    }
+
+    /// Whether everything that was written is taken in.
+    pub(super) fn has(&self, operations: &[Operation]) -> bool {
+        self.taken == operations.len()
+    }
+
     /// Takes in what was written since the last time.
     pub(super) fn update(&mut self, operations: &[Operation]) {
+        if planted(Fault::OwnLaterHidden) && self.taken > 0 {
+            return;
+        }
         for operation in &operations[self.taken..] {
             let Operation { source, target, .. } = *operation;
             match operation.action {
@@ -81,6 +96,16 @@ impl Overlay {
     #[expect(clippy::option_option, reason = "not changed, changed to nothing, changed to this")]
     pub(super) fn edge(&self, source: VertexId, target: VertexId) -> Option<Option<f64>> {
         self.out.get(&(source, target)).copied()
+    }
+
+    /// How many more edges there are than in the snapshot.
+    pub(super) fn edges_added(&self, was_there: impl Fn(VertexId, VertexId) -> bool) -> i64 {
+        let once =
+            |&(&(u, v), _): &(&(VertexId, VertexId), _)| self.directed == Directed::Yes || u <= v;
+        let added = |(&(u, v), state): (&(VertexId, VertexId), &Option<f64>)| {
+            i64::from(state.is_some()) - i64::from(was_there(u, v))
+        };
+        self.out.iter().filter(once).map(added).sum()
     }
 
     /// A list of the snapshot with the changes of the transaction.

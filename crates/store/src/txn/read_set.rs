@@ -7,9 +7,13 @@
 //!   - An absent key is kept as a key, never as an id: whoever adds it may give it another one.
 //!   - A vertex that was found keeps its id until the transaction ends: its lease reads it.
 
+use std::ops::RangeBounds;
+
 use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashSet;
 
+use super::text_bytes;
+use crate::database::KeyRange;
 use crate::dictionary::Dictionary;
 use crate::engine::fat_tree::{Read, Reads};
 
@@ -19,6 +23,10 @@ pub(super) struct ReadSet {
     found: HashSet<Read>,
     absent: HashSet<Key>,
     vertices: bool,
+    ranges: HashSet<KeyRange>,
+    edges: Option<u64>,
+    /// Bytes of the texts of absent keys.
+    texts: usize,
 }
 
 /// The same, for a commit to look at.
@@ -26,6 +34,8 @@ pub(super) struct ReadList {
     found: Vec<Read>,
     absent: Vec<Key>,
     vertices: bool,
+    ranges: Vec<KeyRange>,
+    edges: Option<u64>,
 }
 
 impl ReadSet {
@@ -36,12 +46,30 @@ impl ReadSet {
 
     /// Notes that there is no vertex with the key.
     pub(super) fn miss(&mut self, key: KeyRef<'_>) {
-        self.absent.insert(key.to_owned());
+        if self.absent.insert(key.to_owned()) {
+            self.texts += text_bytes(key);
+        }
     }
 
     /// Notes that the set of vertices was read.
     pub(super) fn find_vertices(&mut self) {
         self.vertices = true;
+    }
+
+    /// Notes that a range of keys was read.
+    pub(super) fn find_range(&mut self, range: KeyRange) {
+        self.ranges.insert(range);
+    }
+
+    /// Notes how many edges there are.
+    pub(super) fn find_edges(&mut self, count: u64) {
+        self.edges = Some(count);
+    }
+
+    /// Bytes of the notes.
+    pub(super) fn bytes(&self) -> usize {
+        let tables = self.found.allocation_size() + self.absent.allocation_size();
+        tables + self.ranges.allocation_size() + self.texts
     }
 
     /// Ends the reading.
@@ -50,6 +78,8 @@ impl ReadSet {
             found: self.found.into_iter().collect(),
             absent: self.absent.into_iter().collect(),
             vertices: self.vertices,
+            ranges: self.ranges.into_iter().collect(),
+            edges: self.edges,
         }
     }
 }
@@ -69,7 +99,12 @@ impl ReadList {
         };
         let absent: Option<&dyn Fn() -> Vec<(usize, VertexId)>> =
             if self.absent.is_empty() { None } else { Some(&ids) };
-        commit(&Reads { found: &self.found, vertices: self.vertices, absent })
+        let is_in = |key: &Key| self.ranges.iter().any(|range| range.contains(key));
+        let in_range = |v| dictionary.key(v).is_some_and(|key| is_in(&key));
+        let in_range: Option<&dyn Fn(VertexId) -> bool> =
+            if self.ranges.is_empty() { None } else { Some(&in_range) };
+        let (vertices, edges) = (self.vertices, self.edges);
+        commit(&Reads { found: &self.found, vertices, absent, in_range, edges })
     }
 
     /// The key with a number that [`Reads::absent`] gave.

@@ -45,6 +45,7 @@ pub(super) fn refuse(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> 
                     Subject::Vertex(reads.key(number).clone())
                 }
                 Stale::Vertices => Subject::Vertices,
+                Stale::Edges => Subject::Edges,
             };
             return CommitError { operation: None, error: Error::Conflict { subject } };
         }

@@ -1,6 +1,7 @@
 //! A transaction, as the user holds it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::RangeBounds;
 
 use evergraph_graph::{Key, KeyRef, VertexId};
 use hashbrown::HashMap;
@@ -8,11 +9,13 @@ use hashbrown::HashMap;
 use super::overlay::Overlay;
 use super::read_set::{ReadList, ReadSet};
 use super::refusal::refuse;
+use super::text_bytes;
 use super::write_set::{Action, Operation, WriteSet};
 use crate::database::Inner;
 use crate::engine::fat_tree::{Changes, Directed, Read, Reads, Refusal, Side};
-use crate::epoch::LeaseSlot;
+use crate::epoch::{LeaseSlot, Leases};
 use crate::error::{CommitError, Error};
+use crate::fault::{Fault, planted};
 use crate::log::record::Record;
 use crate::options::{Isolation, SelfLoops};
 use crate::{Result, Version};
@@ -36,6 +39,8 @@ pub struct Transaction<'db> {
     calls: u32,
     isolation: Isolation,
     committed: bool,
+    /// Bytes that are in the account for this transaction.
+    counted: Cell<usize>,
     /// What most transactions never need, out of their way.
     aside: OnceCell<Box<Aside>>,
 }
@@ -48,11 +53,33 @@ const SERVICE_AT_COMMIT: bool = cfg!(torture);
 struct Aside {
     /// Keys this transaction is to add, reserved until it ends.
     added: HashMap<VertexId, Key>,
+    /// Bytes of the texts of these keys.
+    texts: usize,
     overlay: RefCell<Option<Overlay>>,
     /// How far readers of the log are, if this transaction says so.
     positions: Vec<(Box<str>, Version)>,
     /// Made by the first read, if what was read matters.
     reads: RefCell<Option<ReadSet>>,
+}
+
+impl Aside {
+    fn bytes(&self) -> usize {
+        let overlay = self.overlay.borrow().as_ref().map_or(0, Overlay::bytes);
+        let reads = self.reads.borrow().as_ref().map_or(0, ReadSet::bytes);
+        size_of::<Self>() + self.added.allocation_size() + self.texts + overlay + reads
+    }
+}
+
+/// While it lives, the transaction does not expire.
+struct InUse<'db> {
+    leases: &'db Leases,
+    lease: LeaseSlot,
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.leases.leave(self.lease);
+    }
 }
 
 impl<'db> Transaction<'db> {
@@ -70,6 +97,7 @@ impl<'db> Transaction<'db> {
             calls: 0,
             isolation,
             committed: false,
+            counted: Cell::new(0),
             aside: OnceCell::new(),
         }
     }
@@ -113,6 +141,60 @@ impl<'db> Transaction<'db> {
         Ok(())
     }
 
+    /// Keeps the transaction from expiring while it reads, if it could.
+    #[inline]
+    fn enter(&self) -> Result<Option<InUse<'db>>> {
+        match self.db.options.max_transaction_age {
+            Some(_) => {
+                self.start_use()?;
+                Ok(Some(InUse { leases: &self.db.versions.leases, lease: self.lease }))
+            }
+            None => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn start_use(&self) -> Result<()> {
+        if self.db.versions.leases.enter(self.lease) {
+            return Ok(());
+        }
+        Err(Error::TransactionExpired { version: Version(self.snapshot) })
+    }
+
+    /// Buffers an operation.
+    #[inline]
+    fn push(&mut self, operation: Operation) {
+        let grows = self.writes.is_full();
+        self.writes.push(operation);
+        if grows {
+            self.count();
+        }
+    }
+
+    /// Makes sure that there is memory for one more operation.
+    #[inline]
+    fn check_memory(&self) -> Result<()> {
+        if self.db.options.memory_limit.is_none() || !self.writes.is_full() {
+            return Ok(());
+        }
+        // The buffer becomes twice as large.
+        let excess = self.db.excess(self.writes.bytes() as u64);
+        excess.map_or(Ok(()), |(limit, used)| Err(Error::MemoryLimit { limit, used }))
+    }
+
+    /// Counts the memory that the transaction takes now.
+    #[cold]
+    fn count(&self) {
+        let now = self.writes.bytes() + self.aside.get().map_or(0, |aside| aside.bytes());
+        let before = self.counted.replace(now);
+        let account = &self.db.versions.account;
+        match now.checked_sub(before) {
+            Some(0) => {}
+            Some(more) => account.add(more),
+            None => account.sub(before - now),
+        }
+    }
+
     #[inline]
     fn aside(&self) -> &Aside {
         self.aside.get_or_init(Box::default)
@@ -128,15 +210,20 @@ impl<'db> Transaction<'db> {
         let call = self.call()?;
         let key = key.into();
         let source = self.db.reserve(key)?;
-        if self.aside_mut().added.insert(source, key.to_owned()).is_some() {
+        let aside = self.aside_mut();
+        if aside.added.insert(source, key.to_owned()).is_some() {
             self.db.dictionary.unreserve(key);
+        } else {
+            aside.texts += text_bytes(key);
         }
-        self.writes.push(Operation { action: Action::AddVertex, source, target: source, call });
+        self.push(Operation { action: Action::AddVertex, source, target: source, call });
+        self.count();
         Ok(())
     }
 
     /// Removes a vertex and all its edges.
     pub fn remove_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
+        let _use = self.enter()?;
         let call = self.call()?;
         let v = self.known_id(key.into())?;
         let out = self.list(Side::Out, v).into_iter().map(|(target, _)| (v, target));
@@ -147,10 +234,10 @@ impl<'db> Transaction<'db> {
         }
         self.check_room(edges.len() + 1)?;
         for (source, target) in edges {
-            self.writes.push(Operation { action: Action::RemoveEdge, source, target, call });
+            self.push(Operation { action: Action::RemoveEdge, source, target, call });
         }
         let action = Action::RemoveVertex;
-        self.writes.push(Operation { action, source: v, target: v, call });
+        self.push(Operation { action, source: v, target: v, call });
         Ok(())
     }
 
@@ -213,7 +300,10 @@ impl<'db> Transaction<'db> {
         if adds && source_id == target_id && self.db.options.self_loops == SelfLoops::Forbidden {
             return Err(Error::SelfLoop { key: source.to_owned() });
         }
-        self.writes.push(Operation { action, source: source_id, target: target_id, call });
+        if action != Action::RemoveEdge {
+            self.check_memory()?;
+        }
+        self.push(Operation { action, source: source_id, target: target_id, call });
         Ok(())
     }
 
@@ -239,6 +329,7 @@ impl<'db> Transaction<'db> {
 
     /// Whether a vertex exists.
     pub fn has_vertex<'k>(&self, key: impl Into<KeyRef<'k>>) -> Result<bool> {
+        let _use = self.enter()?;
         let found = self.find(key.into())?;
         if let Some(v) = found {
             self.note(|reads| reads.find(Read::Vertex(v)));
@@ -261,6 +352,7 @@ impl<'db> Transaction<'db> {
         source: impl Into<KeyRef<'k>>,
         target: impl Into<KeyRef<'k>>,
     ) -> Result<Option<f64>> {
+        let _use = self.enter()?;
         let (source, target) = (self.known_id(source.into())?, self.known_id(target.into())?);
         if let Some(own) = self.overlaid(|overlay| overlay.edge(source, target)).flatten() {
             return Ok(own);
@@ -268,7 +360,7 @@ impl<'db> Transaction<'db> {
         let weight = self.db.engine.edge(source, target, self.snapshot);
         self.note(|reads| {
             reads.find(Read::Edge(source, target));
-            if weight.is_none() {
+            if weight.is_none() && !planted(Fault::AbsentEdgeEndsNotNoted) {
                 // An edge says that its ends exist; that there is none does not.
                 reads.find(Read::Vertex(source));
                 reads.find(Read::Vertex(target));
@@ -288,8 +380,11 @@ impl<'db> Transaction<'db> {
     }
 
     fn degree_on(&self, side: Side, key: KeyRef<'_>) -> Result<u32> {
+        let _use = self.enter()?;
         let v = self.known_id(key)?;
-        self.note(|reads| reads.find(Read::List(side, v)));
+        if !planted(Fault::DegreeNotNoted) {
+            self.note(|reads| reads.find(Read::List(side, v)));
+        }
         if self.is_empty() {
             return Ok(self.db.engine.degree(side, v, self.snapshot));
         }
@@ -307,6 +402,7 @@ impl<'db> Transaction<'db> {
     }
 
     fn neighbours_on(&self, side: Side, key: KeyRef<'_>) -> Result<Vec<(Key, f64)>> {
+        let _use = self.enter()?;
         let v = self.known_id(key)?;
         self.note(|reads| reads.find(Read::List(side, v)));
         let list = self.list(side, v);
@@ -315,16 +411,68 @@ impl<'db> Transaction<'db> {
 
     /// The keys of all vertices, in id order.
     pub fn vertices(&self) -> Result<Vec<Key>> {
+        let _use = self.enter()?;
         Ok(self.vertex_ids().into_iter().map(|v| self.db.key_of(v)).collect())
     }
 
     /// How many vertices there are. It looks at every group of vertices.
     pub fn vertex_count(&self) -> Result<u64> {
+        let _use = self.enter()?;
         Ok(self.vertex_ids().len() as u64)
     }
 
+    /// The keys of the vertices in a range of keys, ascending. It looks at every vertex, as
+    /// [`Transaction::vertices`] does; but for a serializable transaction only vertices with such
+    /// keys are conflicts, if they come or go.
+    ///
+    /// ```
+    /// # use evergraph_store::{Database, Isolation};
+    /// # use evergraph_graph::Key;
+    /// let db = Database::options().isolation(Isolation::Serializable).in_memory();
+    /// db.transaction(0, |tx| [3u64, 14, 15].into_iter().try_for_each(|v| tx.add_vertex(v)))?;
+    /// let mut tx = db.begin()?;
+    /// assert_eq!(tx.vertices_in(10u64..15)?, [Key::Number(14)]);
+    /// tx.add_vertex(12u64)?;
+    /// db.transaction(0, |tx| tx.add_vertex(20u64))?; // is no conflict
+    /// tx.commit()?;
+    /// # Ok::<(), evergraph_store::Error>(())
+    /// ```
+    pub fn vertices_in<'k, K: Into<KeyRef<'k>> + Copy>(
+        &self,
+        range: impl RangeBounds<K>,
+    ) -> Result<Vec<Key>> {
+        let _use = self.enter()?;
+        let range = self.db.range(&range)?;
+        let keys = self.db.keys_in(&range, self.ids());
+        if !planted(Fault::RangesNotNoted) {
+            self.note(|reads| reads.find_range(range));
+        }
+        Ok(keys)
+    }
+
+    /// How many edges there are, each counted once. It looks at every group of vertices. For a
+    /// serializable transaction it is a conflict if there are more or fewer when it commits.
+    pub fn edge_count(&self) -> Result<u64> {
+        let _use = self.enter()?;
+        let db = self.db;
+        let count = db.engine.edge_count_at(db.dictionary.bound(), self.snapshot);
+        if !planted(Fault::EdgeCountNotNoted) {
+            self.note(|reads| reads.find_edges(count));
+        }
+        let is_there = |u, v| db.engine.edge(u, v, self.snapshot).is_some();
+        let added = self.overlaid(|overlay| overlay.edges_added(is_there)).unwrap_or(0);
+        Ok(count.wrapping_add_signed(added))
+    }
+
     fn vertex_ids(&self) -> Vec<VertexId> {
-        self.note(ReadSet::find_vertices);
+        if !planted(Fault::SetNotNoted) {
+            self.note(ReadSet::find_vertices);
+        }
+        self.ids()
+    }
+
+    /// The vertices, ascending.
+    fn ids(&self) -> Vec<VertexId> {
         let db = self.db;
         let mut ids = Some(db.engine.vertices(db.dictionary.bound(), self.snapshot));
         let mut take = || ids.take().unwrap_or_default();
@@ -336,6 +484,7 @@ impl<'db> Transaction<'db> {
     fn note(&self, note: impl FnOnce(&mut ReadSet)) {
         if self.isolation == Isolation::Serializable {
             note(self.aside().reads.borrow_mut().get_or_insert_default());
+            self.count();
         }
     }
 
@@ -351,7 +500,9 @@ impl<'db> Transaction<'db> {
     /// The error about a key that nobody ever added. That is an answer, too.
     #[cold]
     fn unknown(&self, key: KeyRef<'_>) -> Error {
-        self.note(|reads| reads.miss(key));
+        if !planted(Fault::AbsentChangeNotNoted) {
+            self.note(|reads| reads.miss(key));
+        }
         Error::UnknownVertex { key: key.to_owned() }
     }
 
@@ -369,7 +520,7 @@ impl<'db> Transaction<'db> {
             return Ok(own.then_some(v));
         }
         let live = id.filter(|&v| self.db.engine.has_vertex(v, self.snapshot));
-        if live.is_none() {
+        if live.is_none() && !planted(Fault::AbsentReadNotNoted) {
             self.note(|reads| reads.miss(key));
         }
         Ok(live)
@@ -377,7 +528,7 @@ impl<'db> Transaction<'db> {
 
     fn list(&self, side: Side, v: VertexId) -> Vec<(VertexId, f64)> {
         let list = self.db.engine.list(side, v, self.snapshot);
-        if self.is_empty() {
+        if self.is_empty() || planted(Fault::OwnListsHidden) {
             return list;
         }
         let mut list = Some(list);
@@ -391,15 +542,37 @@ impl<'db> Transaction<'db> {
             return None;
         }
         let directed = if self.db.engine.is_directed() { Directed::Yes } else { Directed::No };
-        let mut overlay = self.aside().overlay.borrow_mut();
-        let overlay = overlay.get_or_insert_with(|| Overlay::new(directed));
-        overlay.update(self.writes.operations());
-        Some(ask(overlay))
+        let (aside, operations) = (self.aside(), self.writes.operations());
+        let is_new = !aside.overlay.borrow().as_ref().is_some_and(|o| o.has(operations));
+        if is_new {
+            let mut overlay = aside.overlay.borrow_mut();
+            overlay.get_or_insert_with(|| Overlay::new(directed)).update(operations);
+            drop(overlay);
+            self.count();
+        }
+        aside.overlay.borrow().as_ref().map(ask)
     }
 
     /// Makes the changes, all at one version, which every snapshot opened afterwards shows; or
     /// none of them. A transaction without changes answers the version it read.
-    pub fn commit(mut self) -> Result<Version, CommitError> {
+    pub fn commit(self) -> Result<Version, CommitError> {
+        if self.db.options.max_transaction_age.is_some() {
+            return self.commit_aging();
+        }
+        self.commit_now()
+    }
+
+    /// Commits unless the transaction has expired.
+    #[cold]
+    fn commit_aging(self) -> Result<Version, CommitError> {
+        let expired = |error| CommitError { operation: None, error };
+        self.start_use().map_err(expired)?;
+        // The use ends with the lease.
+        self.commit_now()
+    }
+
+    #[inline]
+    fn commit_now(mut self) -> Result<Version, CommitError> {
         if self.is_empty() && self.aside.get().is_none_or(|aside| aside.positions.is_empty()) {
             return Ok(Version(self.snapshot));
         }
@@ -437,7 +610,12 @@ impl<'db> Transaction<'db> {
         self.db.admit(changes)?;
         self.db.record(changes, &mut record).map_err(Refusal::Log)?;
         changes.record = &record;
-        let version = self.db.engine.commit(changes, reads, self.snapshot)?;
+        let committed = self.db.engine.commit(changes, reads, self.snapshot);
+        if planted(Fault::RefusalLeavesEdge) && committed.is_err() {
+            let edges = &folded.edges[..folded.edges.len().min(1)];
+            _ = self.db.engine.commit(Changes { edges, ..Changes::default() }, None, self.snapshot);
+        }
+        let version = committed?;
         self.committed = true;
         if SERVICE_AT_COMMIT {
             self.db.service_round(|| true);
@@ -449,7 +627,7 @@ impl<'db> Transaction<'db> {
 
     /// Takes the reservations back; keys that are not added after all may go.
     fn give_back(&self, added: &HashMap<VertexId, Key>) {
-        for key in added.values() {
+        for key in added.values().filter(|_| self.committed || !planted(Fault::ReservationLeft)) {
             self.db.dictionary.unreserve(key.as_ref());
         }
         if !self.committed {
@@ -466,6 +644,9 @@ impl<'db> Transaction<'db> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         self.db.versions.leases.close(self.lease);
+        if self.counted.get() > 0 && !planted(Fault::BuffersForgotten) {
+            self.db.versions.account.sub(self.counted.get());
+        }
         if let Some(aside) = self.aside.get() {
             self.give_back(&aside.added);
         }

@@ -67,6 +67,18 @@ impl WriteSet {
         self.operations.push(operation);
     }
 
+    /// Whether the next operation needs a larger buffer.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.operations.len() == self.operations.capacity()
+    }
+
+    /// Bytes of the buffer, unless it lies in the transaction itself.
+    pub(super) fn bytes(&self) -> usize {
+        let spilled = usize::from(self.operations.spilled());
+        spilled * self.operations.capacity() * size_of::<Operation>()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.operations.len()
     }

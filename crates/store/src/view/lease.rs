@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::Version;
 use crate::epoch::{LeaseSlot, Versions};
+use crate::fault::{Fault, planted};
 use crate::sync::{AtomicU32, Ordering};
 
 /// The state of a lease: uses in the high bits, and two flags.
@@ -64,7 +65,10 @@ impl Lease {
 
     /// Lets nobody start to read any more, and frees the slot once nobody reads.
     pub(crate) fn expire(&self) {
-        self.state.fetch_or(EXPIRED, Ordering::AcqRel);
+        let before = self.state.fetch_or(EXPIRED, Ordering::AcqRel);
+        if planted(Fault::ExpiryIgnoresReaders) && before & EXPIRED == 0 {
+            self.state.store(EXPIRED, Ordering::Release);
+        }
         self.end_if_unused();
     }
 

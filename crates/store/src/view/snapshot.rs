@@ -1,5 +1,6 @@
 //! A snapshot: the database at one version, for as long as it is held.
 
+use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -148,6 +149,31 @@ impl Snapshot {
             };
             (0..self.bound).map(key).collect()
         })
+    }
+
+    /// The keys of the vertices in a range of keys, ascending. It looks at every vertex.
+    ///
+    /// ```
+    /// # use evergraph_store::Database;
+    /// # use evergraph_graph::Key;
+    /// let db = Database::options().text_keys().in_memory();
+    /// db.transaction(0, |tx| ["ant", "bee", "cat"].iter().try_for_each(|&v| tx.add_vertex(v)))?;
+    /// assert_eq!(db.snapshot()?.vertices_in("b"..)?, [Key::Text("bee".into()), Key::Text("cat".into())]);
+    /// # Ok::<(), evergraph_store::Error>(())
+    /// ```
+    pub fn vertices_in<'k, K: Into<KeyRef<'k>> + Copy>(
+        &self,
+        range: impl RangeBounds<K>,
+    ) -> Result<Vec<Key>> {
+        let range = self.inner.range(&range)?;
+        self.reading(|version| {
+            self.inner.keys_in(&range, self.inner.engine.vertices(self.bound, version))
+        })
+    }
+
+    /// How many edges there are, each counted once. It looks at every group of vertices.
+    pub fn edge_count(&self) -> Result<u64> {
+        self.reading(|version| self.inner.engine.edge_count_at(self.bound, version))
     }
 
     /// What kind of keys vertices have.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use evergraph_graph::{GraphView, Key};
-use evergraph_store::{Snapshot, with_view};
+use evergraph_store::{Error, Snapshot, Transaction, with_view};
 
 /// A vertex of the model; tests turn it into a key.
 pub(crate) type V = u64;
@@ -109,6 +109,17 @@ impl Model {
                 self.edges.remove(&(a, b)).is_some()
             }
         }
+    }
+}
+
+/// Asks a transaction of a database with numbers as keys, and with weights, for a change.
+pub(crate) fn write(tx: &mut Transaction<'_>, op: Op) -> Result<(), Error> {
+    match op {
+        Op::AddVertex(v) => tx.add_vertex(v),
+        Op::RemoveVertex(v) => tx.remove_vertex(v),
+        Op::AddEdge(u, v, weight) => tx.add_weighted_edge(u, v, weight),
+        Op::SetWeight(u, v, weight) => tx.set_weight(u, v, weight),
+        Op::RemoveEdge(u, v) => tx.remove_edge(u, v),
     }
 }
 

@@ -11,8 +11,8 @@
 
 pub mod judge;
 pub mod library;
-mod model;
-mod play;
+pub(crate) mod model;
+pub(crate) mod play;
 mod program;
 mod schedule;
 

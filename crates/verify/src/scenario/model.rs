@@ -21,7 +21,7 @@ pub struct Graph {
 
 /// A change, with the weight as a number or as it is to be computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Change<W = f64> {
+pub(crate) enum Change<W = f64> {
     AddVertex(V),
     RemoveVertex(V),
     AddEdge(V, V, W),
@@ -31,10 +31,10 @@ pub(super) enum Change<W = f64> {
 
 /// The change does not fit the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Misfit;
+pub(crate) struct Misfit;
 
 impl<W> Change<W> {
-    pub(super) fn map<X>(self, weight: impl FnOnce(W) -> X) -> Change<X> {
+    pub(crate) fn map<X>(self, weight: impl FnOnce(W) -> X) -> Change<X> {
         match self {
             Self::AddVertex(v) => Change::AddVertex(v),
             Self::RemoveVertex(v) => Change::RemoveVertex(v),
@@ -61,7 +61,7 @@ impl Graph {
     }
 
     /// The name of an edge in the map.
-    pub(super) fn name(&self, u: V, v: V) -> (V, V) {
+    pub(crate) fn name(&self, u: V, v: V) -> (V, V) {
         if self.directed { (u, v) } else { (u.min(v), u.max(v)) }
     }
 
@@ -95,7 +95,7 @@ impl Graph {
     }
 
     /// Makes a change, or nothing if it does not fit.
-    pub(super) fn apply(&mut self, change: &Change) -> Result<(), Misfit> {
+    pub(crate) fn apply(&mut self, change: &Change) -> Result<(), Misfit> {
         let has_ends = |u, v| self.vertices.contains(&u) && self.vertices.contains(&v);
         let fits = match *change {
             Change::AddVertex(v) => self.vertices.insert(v),
@@ -119,14 +119,14 @@ impl Graph {
 
 /// Which of the lists of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Out,
     In,
 }
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Query {
+pub(crate) enum Query {
     Vertex(V),
     Edge(V, V),
     Weight(V, V),
@@ -138,13 +138,17 @@ pub(super) enum Query {
     Vertices(Range<V>),
     /// Which vertices exist at all.
     AllVertices,
+    /// Which keys lie in a range.
+    Keys(Range<V>),
+    /// How many edges there are.
+    EdgeCount,
     /// Whether a way leads from one to another.
     Path(V, V),
 }
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     Truth(bool),
     Weight(Option<f64>),
     Count(u32),
@@ -155,7 +159,7 @@ pub(super) enum Answer {
 
 impl Answer {
     /// Whether it says that something is there.
-    pub(super) fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         match self {
             Self::Truth(truth) => *truth,
             Self::Weight(weight) => weight.is_some(),
@@ -166,7 +170,7 @@ impl Answer {
     }
 
     /// The answer as a number; of a list, the sum of its weights.
-    pub(super) fn number(&self) -> f64 {
+    pub(crate) fn number(&self) -> f64 {
         match self {
             Self::Truth(truth) => f64::from(u8::from(*truth)),
             Self::Weight(weight) => weight.unwrap_or(0.0),
@@ -178,9 +182,12 @@ impl Answer {
 }
 
 /// What answers: a graph, a transaction, a snapshot. `None` stands for a vertex that is not there.
-pub(super) trait Look {
+pub(crate) trait Look {
     fn has_vertex(&self, v: V) -> Result<bool, StoreError>;
     fn vertices(&self) -> Result<BTreeSet<V>, StoreError>;
+    /// In the order of the keys.
+    fn vertices_in(&self, range: Range<V>) -> Result<Vec<V>, StoreError>;
+    fn edge_count(&self) -> Result<u64, StoreError>;
     /// An [`Answer::Weight`].
     fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError>;
     fn degree(&self, side: Side, v: V) -> Result<Option<u32>, StoreError>;
@@ -195,6 +202,14 @@ impl Look for Graph {
 
     fn vertices(&self) -> Result<BTreeSet<V>, StoreError> {
         Ok(self.vertices.clone())
+    }
+
+    fn vertices_in(&self, range: Range<V>) -> Result<Vec<V>, StoreError> {
+        Ok(self.vertices.range(range).copied().collect())
+    }
+
+    fn edge_count(&self) -> Result<u64, StoreError> {
+        Ok(self.edges.len() as u64)
     }
 
     fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError> {
@@ -212,7 +227,7 @@ impl Look for Graph {
 }
 
 /// Asks a query; what takes several reads is the same for whoever answers.
-pub(super) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
+pub(crate) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
     let or_unknown = |answer: Option<Answer>| answer.unwrap_or(Answer::Unknown);
     Ok(match *query {
         Query::Vertex(v) => Answer::Truth(of.has_vertex(v)?),
@@ -236,6 +251,11 @@ pub(super) fn ask(of: &impl Look, query: &Query) -> Result<Answer, StoreError> {
             Answer::List(found)
         }
         Query::AllVertices => Answer::List(of.vertices()?.into_iter().map(|v| (v, 1.0)).collect()),
+        Query::Keys(ref range) => {
+            let keys = of.vertices_in(range.clone())?;
+            Answer::List(keys.into_iter().map(|v| (v, 1.0)).collect())
+        }
+        Query::EdgeCount => Answer::Count(of.edge_count()? as u32),
         Query::Path(from, to) => Answer::Truth(has_path(of, from, to)?),
     })
 }

@@ -7,6 +7,7 @@
 //! is still held by a snapshot.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use evergraph::graph::Key;
 use evergraph::{Database, Options, Service, Snapshot, StoreError, Transaction, Tuning, Weights};
@@ -98,7 +99,7 @@ fn database(start: &Graph, layout: Layout) -> Result<Database, StoreError> {
 
 /// Something that transactions conflict about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Item {
+pub(crate) enum Item {
     Vertex(V),
     Edge(V, V),
 }
@@ -249,7 +250,11 @@ impl Open<'_> {
 }
 
 /// What changes between two states, and with it all that the changes need unchanged.
-fn items(before: &Graph, after: &Graph, changes: &[Change]) -> (BTreeSet<Item>, BTreeSet<Item>) {
+pub(crate) fn items(
+    before: &Graph,
+    after: &Graph,
+    changes: &[Change],
+) -> (BTreeSet<Item>, BTreeSet<Item>) {
     let mut changed = BTreeSet::new();
     for &v in before.vertices.symmetric_difference(&after.vertices) {
         changed.insert(Item::Vertex(v));
@@ -285,7 +290,7 @@ fn items(before: &Graph, after: &Graph, changes: &[Change]) -> (BTreeSet<Item>, 
     (changed, needed)
 }
 
-fn make(tx: &mut Transaction<'_>, change: &Change) -> Result<(), StoreError> {
+pub(crate) fn make(tx: &mut Transaction<'_>, change: &Change) -> Result<(), StoreError> {
     match *change {
         Change::AddVertex(v) => tx.add_vertex(v),
         Change::RemoveVertex(v) => tx.remove_vertex(v),
@@ -301,6 +306,10 @@ fn compare(snapshot: &Snapshot, state: &Graph) -> Result<(), String> {
     let shown = Look::vertices(snapshot).map_err(wrong)?;
     if shown != state.vertices {
         return Err(format!("the vertices are {shown:?} instead of {:?}", state.vertices));
+    }
+    let edges = Look::edge_count(snapshot).map_err(wrong)?;
+    if edges != state.edges.len() as u64 {
+        return Err(format!("{edges} edges are counted instead of {}", state.edges.len()));
     }
     for &v in &shown {
         for side in [Side::Out, Side::In] {
@@ -349,6 +358,14 @@ macro_rules! look {
             fn vertices(&self) -> Result<BTreeSet<V>, StoreError> {
                 let keys: Vec<Key> = $keys(self)?;
                 Ok(keys.iter().map(number).collect())
+            }
+
+            fn vertices_in(&self, range: Range<V>) -> Result<Vec<V>, StoreError> {
+                Ok(self.vertices_in(range)?.iter().map(number).collect())
+            }
+
+            fn edge_count(&self) -> Result<u64, StoreError> {
+                self.edge_count()
             }
 
             fn weight(&self, u: V, v: V) -> Result<Option<Answer>, StoreError> {

@@ -150,6 +150,18 @@ impl Program {
         self.ask(Query::AllVertices)
     }
 
+    /// Asks which keys lie in a range.
+    #[must_use]
+    pub fn keys(self, range: Range<V>) -> Self {
+        self.ask(Query::Keys(range))
+    }
+
+    /// Asks how many edges there are.
+    #[must_use]
+    pub fn edge_count(self) -> Self {
+        self.ask(Query::EdgeCount)
+    }
+
     /// Asks whether a way leads from one vertex to another.
     #[must_use]
     pub fn path(self, from: V, to: V) -> Self {

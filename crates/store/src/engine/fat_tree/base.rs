@@ -25,6 +25,7 @@ use evergraph_graph::{VertexId, Weight};
 use super::hub::Hub;
 use super::leaf::Mark;
 use crate::account::Account;
+use crate::fault::{Fault, planted};
 use crate::raw::{Chain, Delta, Row, Rows, Slice, prefetch};
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 
@@ -163,6 +164,9 @@ impl<W> Base<W> {
 
 impl<W> Drop for Base<W> {
     fn drop(&mut self) {
+        if planted(Fault::AccountForgets) {
+            return;
+        }
         self.account.sub(self.bytes() + self.delta.get().map_or(0, Delta::bytes));
     }
 }
@@ -313,10 +317,13 @@ impl<W: Weight> Base<W> {
     #[inline]
     pub(crate) fn append(&self, op: &Op<W>, version: u64) {
         debug_assert!(version - self.since < u64::from(STAMP_MAX), "the base was not renewed");
-        self.leave_leaf();
+        if !planted(Fault::MarkForgotten) {
+            self.leave_leaf();
+        }
         let dirty = if op.id == VERTEX { &self.vertices_dirty } else { &self.dirty };
         // One writer at a time, so no bit of another is lost between load and store.
-        dirty.store(dirty.load(Ordering::Relaxed) | 1 << op.local, Ordering::Relaxed);
+        let bit = u64::from(!planted(Fault::DirtyBitForgotten)) << op.local;
+        dirty.store(dirty.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
         let delta = self.delta.get().expect("room was made before the version was taken");
         delta.push(Row {
             id: op.id,

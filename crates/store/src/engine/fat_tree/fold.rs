@@ -12,6 +12,7 @@ use std::ops::Range;
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, Kind, Op, VERTEX, local_of_tag, position};
+use crate::fault::{Fault, planted};
 use crate::raw::Rows;
 
 /// Bits of a row number in a packed sort key; `raw::delta::ROWS_MAX`.
@@ -105,7 +106,8 @@ pub(crate) fn fold<W: Weight>(base: &Base<W>, limit: u64) -> Folded<W> {
             Kind::Add | Kind::Set => folded.live |= bit,
         }
     }
-    let edits = edits(base, &rows, taken);
+    let lost = usize::from(planted(Fault::MergeLosesFolded));
+    let edits = edits(base, &rows, taken.saturating_sub(lost));
     copy(base, &rows, &edits, &mut folded);
     folded
 }
@@ -117,7 +119,7 @@ fn carried<W: Weight>(base: &Base<W>, rows: &Rows<'_, W>, taken: usize) -> Vec<(
         let op = Op { local, id: row.id, kind, weight: row.weight };
         (op, base.since + u64::from(row.stamp))
     };
-    (taken..rows.len()).map(carry).collect()
+    (taken..rows.len()).skip(usize::from(planted(Fault::MergeLosesCarried))).map(carry).collect()
 }
 
 /// The edits of the last row of each edge, in the order of the runs.

@@ -27,6 +27,7 @@ use super::fold::{Folded, fold};
 use super::leaf::Shelf;
 use crate::account::{Account, Charge};
 use crate::epoch::Versions;
+use crate::fault::{Fault, planted};
 use crate::raw::{Chain, Pin, Retention};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -231,16 +232,21 @@ impl<W: Weight> Hub<W> {
         let (fences, new): (Vec<_>, Vec<_>) = pieces
             .map(|piece| (piece.fence(1), piece.into_cell((version, cut_as.room), &mut into)))
             .unzip();
-        if !new.is_empty() {
+        let late = planted(Fault::CutBeforeDirectory) && !new.is_empty();
+        if !new.is_empty() && !late {
             // H3: the directory first.
             self.insert_cells(index + 1, &fences, &new, versions);
         }
-        self.with_segments(|segments| {
+        let kept = self.with_segments(|segments| {
             let mut cell = segments.cells[index].lock();
             cell.head().into_iter().for_each(|head| head.value.leave_leaf());
             cell.install((version, cut_as.from), base, versions, &versions.pins);
             cell.has_history()
-        })
+        });
+        if late {
+            self.insert_cells(index + 1, &fences, &new, versions);
+        }
+        kept
     }
 
     fn insert_cells(

@@ -125,7 +125,7 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// How many entries a group has at `version`.
-    fn entries_at(&self, address: Address, version: u64) -> u64 {
+    pub(super) fn entries_at(&self, address: Address, version: u64) -> u64 {
         let Some(slot) = self.directory(address.side).get(address.group) else { return 0 };
         let locked = slot.chain.lock();
         let of_base = |state: Placed<'_, Base<W>>| {

@@ -24,6 +24,7 @@ use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, GROUP_BITS};
 use crate::account::{Account, Charge};
+use crate::fault::{Fault, planted};
 use crate::raw::{ELSEWHERE, LeafBuilder, LeafPool, Lists, Slice, packed};
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 
@@ -125,7 +126,7 @@ impl<W: Weight> Leaf<W> {
 
     /// The leaf for readers at `version`, if it holds the states of that version.
     pub(crate) fn at(self: &Arc<Self>, version: u64) -> Option<LeafAt<W>> {
-        if version < self.since {
+        if version < self.since && !planted(Fault::LeafEarly) {
             return None;
         }
         Some(LeafAt::new(self, self.marked()))

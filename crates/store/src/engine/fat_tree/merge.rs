@@ -18,6 +18,7 @@ use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
 use super::leaf::Shelf;
 use super::{Address, FatTree};
+use crate::fault::{Fault, planted};
 use crate::raw::Locked;
 
 /// Whether what is written is merged first, also where there is room.
@@ -65,7 +66,8 @@ impl<W: Weight> FatTree<W> {
             self.merge_group(address, locked, Goal::new(self.versions.clock.visible(), rows));
         }
         while !self.has_room(locked, rows) {
-            self.merge_group(address, locked, Goal::new(self.versions.clock.visible(), rows));
+            let limit = self.versions.clock.visible() + u64::from(planted(Fault::MergeInvisible));
+            self.merge_group(address, locked, Goal::new(limit, rows));
         }
         self.queue_pending(address);
     }
@@ -124,7 +126,10 @@ impl<W: Weight> FatTree<W> {
         let version = folded.version;
         let from = if version == since { goal.limit + 1 } else { version };
         let base = self.base_of(folded, hubs, goal);
-        locked.head().into_iter().for_each(|head| head.value.leave_leaf());
+        let head = locked.head().filter(|_| !planted(Fault::MergeKeepsMark));
+        if let Some(head) = head {
+            head.value.leave_leaf();
+        }
         locked.install((version, from), base, &*self.versions, &self.versions.pins);
         if locked.has_history() {
             self.queue_history(address);
@@ -298,4 +303,47 @@ fn fold_fresh<W: Weight>(base: &Base<W>, limit: u64) -> Folded<W> {
         folded.version = limit;
     }
     folded
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::{Changes, Directed, EdgeChange, Effect, Ends, Side, Tuning};
+    use super::*;
+    use crate::epoch::{LeaseKind, Versions};
+
+    const GROUP_OF_HUB: Address = Address { side: Side::Out, group: 0 };
+
+    /// Commits a change of the edge from 0.
+    fn commit(tree: &FatTree<()>, target: u32, effect: Effect) {
+        let Versions { clock, leases, .. } = &*tree.versions;
+        let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("few are open");
+        let needs = Ends { source: true, target: true };
+        let expected = effect == Effect::Remove;
+        let edge = EdgeChange { source: 0, target, expected, effect, needs, operation: 0 };
+        tree.commit(Changes { edges: &[edge], ..Changes::default() }, None, snapshot)
+            .expect("it fits");
+        leases.close(slot);
+    }
+
+    fn is_hub(tree: &FatTree<()>) -> bool {
+        tree.settle_group(GROUP_OF_HUB, u64::MAX, true);
+        let locked = tree.slot(GROUP_OF_HUB).chain.lock();
+        locked.head().is_some_and(|head| head.value.hub(0).is_some())
+    }
+
+    #[test]
+    fn a_hub_leaves_its_group_and_comes_back() {
+        let versions = Arc::new(Versions::new(0));
+        let tree = FatTree::<()>::new(versions, Directed::Yes, 64, Tuning::tiny());
+        (1..20).for_each(|target| commit(&tree, target, Effect::Add(1.0)));
+        assert!(!is_hub(&tree), "the group has room");
+        (20..40).for_each(|target| commit(&tree, target, Effect::Add(1.0)));
+        assert!(is_hub(&tree), "the group is too large");
+        (2..40).for_each(|target| commit(&tree, target, Effect::Remove));
+        // The next change finds it small.
+        commit(&tree, 50, Effect::Add(1.0));
+        assert!(!is_hub(&tree), "the hub is small");
+        assert_eq!(tree.list(Side::Out, 0, u64::MAX).ids, [1, 50]);
+        assert_eq!(tree.check(64), Ok(()));
+    }
 }

@@ -256,7 +256,7 @@ pub(crate) fn validate_edges() {
     let skew = |read, changed| {
         move |tree: &FatTree<()>| {
             let found = [Read::Edge(read, read + 1)];
-            let reads = Reads { found: &found, vertices: false, absent: None };
+            let reads = Reads { found: &found, ..Reads::default() };
             commit(tree, new_edge(changed), Some(&reads))
         }
     };
@@ -269,7 +269,7 @@ pub(crate) fn validate_edges() {
 /// One adds a vertex, the other has read which vertices there are.
 pub(crate) fn validate_vertices() {
     let read = |tree: &FatTree<()>| {
-        let reads = Reads { found: &[], vertices: true, absent: None };
+        let reads = Reads { vertices: true, ..Reads::default() };
         commit(tree, new_edge(0), Some(&reads))
     };
     let [reader, changer] = commit_two(read, |tree| commit(tree, new_vertex(128), None));
@@ -280,7 +280,7 @@ pub(crate) fn validate_vertices() {
 pub(crate) fn validate_absence() {
     let read = |tree: &FatTree<()>| {
         let ids = || vec![(0, 128)];
-        let reads = Reads { found: &[], vertices: false, absent: Some(&ids) };
+        let reads = Reads { absent: Some(&ids), ..Reads::default() };
         commit(tree, new_edge(0), Some(&reads))
     };
     let [reader, changer] = commit_two(read, |tree| commit(tree, new_vertex(128), None));
@@ -387,4 +387,16 @@ pub(crate) fn giving_up() {
     service.join().expect("no panic");
     assert!(!(exists && given_up.load(Ordering::SeqCst)), "a snapshot still sees it");
     leases.close(slot);
+}
+
+/// Each finds that there is no edge, and adds one, far from that of the other.
+pub(crate) fn validate_edge_count() {
+    let skew = |source| {
+        move |tree: &FatTree<()>| {
+            commit(tree, new_edge(source), Some(&Reads { edges: Some(0), ..Reads::default() }))
+        }
+    };
+    let [one, other] = commit_two(skew(0), skew(64));
+    assert!(one.1.is_none() || other.1.is_none(), "both found no edge: {one:?} {other:?}");
+    assert!(one.1.or(other.1).is_some(), "one of them is first");
 }

@@ -10,7 +10,8 @@ use evergraph_graph::{VertexId, Weight};
 use super::base::{Base, GROUP, group_of, local_of};
 use super::hub::SegmentAt;
 use super::pieces::{length, pieces};
-use super::{FatTree, Side};
+use super::{Address, FatTree, Side};
+use crate::fault::{Fault, planted};
 use crate::raw::Pin;
 
 /// The neighbours of a vertex at one version, with the pending rows taken in.
@@ -49,6 +50,19 @@ impl<W: Weight> FatTree<W> {
         vertices
     }
 
+    /// How many edges there are at `version` between vertices below `bound`, each counted once.
+    pub(crate) fn edge_count_at(&self, bound: u32, version: u64) -> u64 {
+        let groups =
+            (0..bound.div_ceil(GROUP as u32)).map(|group| Address { side: Side::Out, group });
+        let entries: u64 = groups.map(|address| self.entries_at(address, version)).sum();
+        if self.is_directed() {
+            return entries;
+        }
+        // Each edge has two entries, but for those from a vertex to itself.
+        let loops = (0..bound).filter(|&v| self.edge(v, v, version).is_some());
+        entries.midpoint(loops.count() as u64)
+    }
+
     /// The weight of an edge at `version`, if there is one.
     #[inline]
     pub(crate) fn edge(&self, source: VertexId, target: VertexId, version: u64) -> Option<W> {
@@ -80,6 +94,7 @@ impl<W: Weight> FatTree<W> {
 
     /// The neighbours of a vertex at `version`, ascending.
     pub(crate) fn list(&self, side: Side, v: VertexId, version: u64) -> ListAt<W> {
+        let version = if planted(Fault::ReadsNow) { u64::MAX } else { version };
         let pin = self.versions.pins.pin();
         let base = self.base_at(side, v, version, &pin);
         let mut list = ListAt::default();

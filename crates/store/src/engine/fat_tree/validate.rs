@@ -5,8 +5,10 @@
 //!   that are written:
 //!   1. A group that nobody changed since the snapshot tells nothing new: one comparison.
 //!   2. Else the rows about the very edge, list or vertex decide.
-//!   3. Who read the set of vertices, or found a key absent, keeps the set as it is
+//!   3. Who read the set of vertices, a part of it, or found a key absent, keeps the set as it is
 //!      (`vertex_set.rs`) and looks again.
+//!   4. Who read how many edges there are takes its version only while nobody else has taken one
+//!      that is not visible yet, and the count is the same.
 //! # Invariants
 //!   - SV1 From its validation until its rows are in place, no other commit appends a row to a
 //!     group that the transaction read: whatever changes it later has a later version.
@@ -21,6 +23,8 @@ use super::layout::newest_with_hubs;
 use super::vertex_set::Role;
 use super::write::{Groups, Refusal, edge_changed_after, states_after};
 use super::{Address, FatTree, Side};
+use crate::epoch::Ticket;
+use crate::fault::{Fault, planted};
 use crate::raw::Locked;
 use crate::sync::Ordering;
 
@@ -36,7 +40,7 @@ pub(crate) enum Read {
 }
 
 /// All that a transaction found in its snapshot.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Reads<'a> {
     pub(crate) found: &'a [Read],
     /// Whether it read which vertices there are.
@@ -44,6 +48,10 @@ pub(crate) struct Reads<'a> {
     /// Says which of the keys that were absent have an id now: their numbers, and the ids. None
     /// if it found no key absent.
     pub(crate) absent: Option<&'a dyn Fn() -> Vec<(usize, VertexId)>>,
+    /// Says whether the key of a vertex lies in a range that was read. None if it read none.
+    pub(crate) in_range: Option<&'a dyn Fn(VertexId) -> bool>,
+    /// How many edges there were, if it read that.
+    pub(crate) edges: Option<u64>,
 }
 
 /// What was read and does not hold any more.
@@ -55,12 +63,15 @@ pub(crate) enum Stale {
     Key(usize),
     /// There are other vertices now.
     Vertices,
+    /// There are more edges or fewer now.
+    Edges,
 }
 
 impl Reads<'_> {
     /// What a commit with these reads has to do with the set of vertices.
     fn role(&self) -> Role {
-        if self.vertices || self.absent.is_some() { Role::Relying } else { Role::Outside }
+        let relies = self.vertices || self.absent.is_some() || self.in_range.is_some();
+        if relies { Role::Relying } else { Role::Outside }
     }
 }
 
@@ -68,7 +79,7 @@ impl Reads<'_> {
 #[inline]
 pub(super) fn role(reads: Option<&Reads<'_>>, changes_vertices: bool) -> Role {
     match reads.map_or(Role::Outside, Reads::role) {
-        Role::Outside if changes_vertices => Role::Changing,
+        Role::Outside if changes_vertices && !planted(Fault::SetNotEntered) => Role::Changing,
         role => role,
     }
 }
@@ -95,11 +106,11 @@ impl<W: Weight> FatTree<W> {
         for &read in found {
             let locked = groups.get(self.address_of_read(read));
             let group_is_as_it_was =
-                locked.head().is_none_or(|head| newest_with_hubs(head.value) <= snapshot);
+                locked.head().is_none_or(|head| newest_for(head.value) <= snapshot);
             if group_is_as_it_was {
                 continue;
             }
-            if changed_after(locked, read, snapshot) {
+            if planted(Fault::AnyChangeRefuses) || changed_after(locked, read, snapshot) {
                 return Err(Refusal::Stale(Stale::Found(read)));
             }
             held += 1;
@@ -117,10 +128,18 @@ impl<W: Weight> FatTree<W> {
         reads: &Reads<'_>,
         snapshot: u64,
     ) -> Result<(), Refusal> {
-        if reads.vertices && self.vertex_set.changed_after(snapshot) {
+        let changed = reads.vertices && self.vertex_set.changed_after(snapshot);
+        if changed && !planted(Fault::SetNotValidated) {
             return Err(Refusal::Stale(Stale::Vertices));
         }
-        let Some(absent) = reads.absent else { return Ok(()) };
+        if let Some(in_range) = reads.in_range
+            && self.vertex_set.any_changed_after(snapshot, in_range)
+            && !planted(Fault::RangesNotValidated)
+        {
+            return Err(Refusal::Stale(Stale::Vertices));
+        }
+        let absent = reads.absent.filter(|_| !planted(Fault::AbsentNotValidated));
+        let Some(absent) = absent else { return Ok(()) };
         // At no version in particular: what is in place now is all that comes before this commit.
         let is_there = |&(_, v): &(usize, VertexId)| self.has_vertex(v, u64::MAX);
         match absent().into_iter().find(is_there) {
@@ -130,8 +149,54 @@ impl<W: Weight> FatTree<W> {
     }
 }
 
+/// The version of the last change to a group.
+fn newest_for<W: Weight>(base: &Base<W>) -> u64 {
+    if planted(Fault::HubsOverlooked) { base.newest() } else { newest_with_hubs(base) }
+}
+
+/// Tries to take a version at a moment when nobody else is in the middle of a commit.
+const TAKE_TRIES: usize = 64;
+
+impl<W: Weight> FatTree<W> {
+    /// Step 4, and 4 of `write.rs`: takes a version.
+    #[inline]
+    pub(super) fn take(
+        &self,
+        reads: Option<&Reads<'_>>,
+        record: &[u8],
+    ) -> Result<Ticket<'_>, Refusal> {
+        match reads.and_then(|reads| reads.edges) {
+            Some(edges) if !planted(Fault::EdgeCountNotValidated) => self.take_at(edges, record),
+            _ => self.versions.take(record).map_err(Refusal::Log),
+        }
+    }
+
+    /// Takes a version before which there are so many edges.
+    #[cold]
+    fn take_at(&self, edges: u64, record: &[u8]) -> Result<Ticket<'_>, Refusal> {
+        for _ in 0..TAKE_TRIES {
+            // Every commit up to `last` has counted; one that comes later takes a version first.
+            // Those commits need no latch any more, so waiting for them with latches held is safe.
+            let last = self.versions.settled().map_err(Refusal::Log)?;
+            if self.edge_count() != edges {
+                break;
+            }
+            if planted(Fault::EdgeCountRaced) {
+                return self.versions.take(record).map_err(Refusal::Log);
+            }
+            if let Some(ticket) = self.versions.take_after(record, last).map_err(Refusal::Log)? {
+                return Ok(ticket);
+            }
+        }
+        Err(Refusal::Stale(Stale::Edges))
+    }
+}
+
 fn changed_after<W: Weight>(locked: &Locked<'_, Base<W>>, read: Read, version: u64) -> bool {
     match read {
+        _ if planted(Fault::ReadsNotValidated) => false,
+        Read::Vertex(_) if planted(Fault::VerticesNotValidated) => false,
+        Read::List(..) if planted(Fault::ListsNotValidated) => false,
         Read::Vertex(v) => vertex_changed_after(locked, version, v),
         Read::Edge(source, target) => edge_changed_after(locked, version, source, target),
         Read::List(_, v) => list_changed_after(locked, version, v),
@@ -155,7 +220,7 @@ pub(super) fn list_changed_after<W: Weight>(
     v: VertexId,
 ) -> bool {
     states_after(locked, version).any(|state| {
-        let hub = state.hub(local_of(v));
+        let hub = state.hub(local_of(v)).filter(|_| !planted(Fault::HubListsNotValidated));
         state.touched_after(version, local_of(v)) || hub.is_some_and(|hub| hub.newest() > version)
     })
 }

@@ -13,10 +13,18 @@
 //!   - VS1 While somebody relies on the set, no row about a vertex is appended to any group by
 //!     another commit.
 //!   - VS2 `newest` is not less than the version of any row about a vertex, seen by who relies.
+//!   - VS3 `recent` knows the vertex of each such row whose version is after `forgotten`.
 //! # Checked by
 //!   loom: `models::loom_validation_against_a_new_vertex`; tests/isolation.rs.
 
-use crate::sync::{AtomicU64, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::VecDeque;
+
+use evergraph_graph::VertexId;
+
+use crate::sync::{AtomicU64, Mutex, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Changes that are remembered one by one: who began before more of them is refused in vain.
+const RECENT_MAX: usize = 1024;
 
 /// The latch of the set of vertices.
 #[derive(Default)]
@@ -25,6 +33,16 @@ pub(super) struct VertexSet {
     /// The version of the last change. Raised `Relaxed` by those who hold the latch shared, read
     /// by those who hold it alone: the latch orders the two.
     newest: AtomicU64,
+    recent: Mutex<Recent>,
+}
+
+/// The last changes.
+#[derive(Default)]
+struct Recent {
+    /// Versions and vertices, as they came.
+    changes: VecDeque<(u64, VertexId)>,
+    /// Changes up to this version may be missing.
+    forgotten: u64,
 }
 
 /// What a commit has to do with the set.
@@ -61,8 +79,32 @@ impl VertexSet {
         self.newest.load(Ordering::Relaxed) > version
     }
 
-    /// Says that the set is changed at `version`. For those who entered.
-    pub(super) fn change(&self, version: u64) {
+    /// Whether one of the vertices that are asked for came or went after `version`, or nobody
+    /// remembers. For those who rely on the set.
+    pub(super) fn any_changed_after(
+        &self,
+        version: u64,
+        is_asked_for: impl Fn(VertexId) -> bool,
+    ) -> bool {
+        if !self.changed_after(version) {
+            return false;
+        }
+        let recent = self.recent.lock();
+        let changed = |&(at, v): &(u64, VertexId)| at > version && is_asked_for(v);
+        recent.forgotten > version || recent.changes.iter().any(changed)
+    }
+
+    /// Says that vertices came or went at `version`. For those who entered.
+    pub(super) fn change(&self, version: u64, vertices: impl Iterator<Item = VertexId>) {
         self.newest.fetch_max(version, Ordering::Relaxed);
+        let mut recent = self.recent.lock();
+        for v in vertices {
+            if recent.changes.len() == RECENT_MAX
+                && let Some((oldest, _)) = recent.changes.pop_front()
+            {
+                recent.forgotten = recent.forgotten.max(oldest);
+            }
+            recent.changes.push_back((version, v));
+        }
     }
 }

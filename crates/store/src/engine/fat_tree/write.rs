@@ -25,6 +25,7 @@ use super::merge::Goal;
 use super::validate::{Reads, Stale, list_changed_after, role, vertex_changed_after};
 use super::{Address, FatTree, Side};
 use crate::Version;
+use crate::fault::{Fault, planted};
 use crate::log::Stopped;
 use crate::raw::Locked;
 use crate::sync::Ordering;
@@ -179,6 +180,10 @@ impl<W: Weight> FatTree<W> {
         snapshot: u64,
     ) -> Result<u64, Refusal> {
         let Changes { vertices, edges, .. } = changes;
+        let early = planted(Fault::VersionBeforeLatches).then(|| self.versions.clock.take());
+        if let Some(reads) = reads.filter(|_| planted(Fault::ValidatesFirst)) {
+            self.validate(&self.lock(changes, Some(reads)), reads.found, snapshot)?;
+        }
         let mut groups = self.lock(changes, reads);
         for change in vertices {
             self.check_vertex(&groups, change, snapshot)?;
@@ -187,7 +192,7 @@ impl<W: Weight> FatTree<W> {
         for change in edges {
             self.check_edge(&groups, &mut place, change, snapshot)?;
         }
-        if let Some(reads) = reads {
+        if let Some(reads) = reads.filter(|_| !planted(Fault::ValidatesFirst)) {
             self.validate(&groups, reads.found, snapshot)?;
         }
         let entries = self.entries(vertices, edges);
@@ -196,22 +201,26 @@ impl<W: Weight> FatTree<W> {
         if let Some(reads) = reads {
             self.validate_vertices(reads, snapshot)?;
         }
-        let ticket = self.versions.take(changes.record).map_err(Refusal::Log)?;
+        let entered = (!planted(Fault::SetLeftEarly)).then_some(entered);
+        let ticket = early.map_or_else(|| self.take(reads, changes.record), Ok)?;
         let version = ticket.version();
-        if !vertices.is_empty() {
-            self.vertex_set.change(version);
+        if changes_set(vertices, reads) {
+            self.vertex_set.change(version, vertices.iter().map(|change| change.vertex));
         }
         let mut place = 0;
         for entry in &entries {
+            let early = entry.address.side == Side::In && planted(Fault::InListsEarly);
+            let version = version - u64::from(early);
             append(groups.get_from(&mut place, entry.address), &entry.op, version);
         }
         if !changes.positions.is_empty() {
             self.versions.positions.set(version, changes.positions);
         }
+        // Before the version is visible: who finds all visible finds all counted.
+        self.count(vertices, edges);
         drop(entered);
         drop(groups);
         self.versions.finish(ticket).map_err(Refusal::Log)?;
-        self.count(vertices, edges);
         for address in overlong {
             self.settle_group(address, u64::MAX, true);
         }
@@ -304,12 +313,12 @@ impl<W: Weight> FatTree<W> {
         let VertexChange { vertex, operation, .. } = *change;
         for side in self.sides() {
             let locked = groups.get(Self::address(side, vertex));
-            let changed = if change.removed {
+            let changed = if change.removed && !planted(Fault::DepartureUnchecked) {
                 list_changed_after(locked, snapshot, vertex)
             } else {
                 vertex_changed_after(locked, snapshot, vertex)
             };
-            if changed {
+            if changed && (change.expected || !planted(Fault::KeyConflictUnseen)) {
                 return Err(Refusal::VertexConflict { vertex, operation });
             }
         }
@@ -339,12 +348,16 @@ impl<W: Weight> FatTree<W> {
             let end = groups.get(Self::address(self.target_side(), target));
             self.check_end(end, target, operation, snapshot)?;
         }
-        if edge_changed_after(out, snapshot, source, target) {
+        let seen_from = snapshot + u64::from(planted(Fault::EdgeConflictLate));
+        let changed = edge_changed_after(out, seen_from, source, target);
+        if changed && !planted(Fault::EdgeConflictUnseen) {
             return Err(Refusal::EdgeConflict { source, target, operation });
         }
         match (change.expected, edge_now(out, source, target).is_some()) {
             (true, false) => Err(Refusal::MissingEdge { source, target, operation }),
-            (false, true) => Err(Refusal::DuplicateEdge { source, target, operation }),
+            (false, true) if !planted(Fault::EdgeTwice) => {
+                Err(Refusal::DuplicateEdge { source, target, operation })
+            }
             _ => Ok(()),
         }
     }
@@ -356,6 +369,9 @@ impl<W: Weight> FatTree<W> {
         operation: usize,
         snapshot: u64,
     ) -> Result<(), Refusal> {
+        if planted(Fault::EndsUnchecked) {
+            return Ok(());
+        }
         if vertex_changed_after(locked, snapshot, vertex) {
             return Err(Refusal::VertexConflict { vertex, operation });
         }
@@ -398,6 +414,9 @@ impl<W: Weight> FatTree<W> {
                 entries.push(Entry { address: Self::address(side, owner), op });
             };
             push(Side::Out, change.source, change.target);
+            if planted(Fault::HalfEdge) || (planted(Fault::TwinLeft) && kind == Kind::Remove) {
+                continue;
+            }
             if self.is_directed() || change.source != change.target {
                 push(self.target_side(), change.target, change.source);
             }
@@ -501,6 +520,14 @@ impl<W: Weight> FatTree<W> {
             self.counts.vertices.fetch_add(vertices.cast_unsigned(), Ordering::Relaxed);
         }
     }
+}
+
+/// Whether the set of vertices is another one after a commit.
+#[inline]
+fn changes_set(vertices: &[VertexChange], reads: Option<&Reads<'_>>) -> bool {
+    let overlooked = planted(Fault::SetMissesSnapshots) && reads.is_none()
+        || planted(Fault::SetMissesRemovals) && vertices.iter().all(|change| !change.present);
+    !vertices.is_empty() && !overlooked
 }
 
 /// Step 4 for one row.

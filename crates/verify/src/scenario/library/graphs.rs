@@ -12,8 +12,20 @@ fn one_edge() -> Graph {
 }
 
 pub(super) fn all() -> Vec<Scenario> {
-    [ends(), departures(), halves(), edges(), degrees(), paths(), vertices(), own_writes(), loops()]
-        .concat()
+    [
+        ends(),
+        departures(),
+        halves(),
+        edges(),
+        degrees(),
+        counts(),
+        paths(),
+        vertices(),
+        ranges(),
+        own_writes(),
+        loops(),
+    ]
+    .concat()
 }
 
 /// A vertex goes while an edge comes.
@@ -389,6 +401,61 @@ fn vertices() -> Vec<Scenario> {
             "a new vertex that another uses at once",
             Graph::new(2, &[]),
             vec![tx().add_vertex(5), tx().vertex(5).if_present().add_edge(1, 5, 1.0)],
+        ),
+    ]
+}
+
+/// How many edges there are in all.
+fn counts() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "at most two edges in all",
+            one_edge(),
+            vec![
+                tx().edge_count().if_total_below(2.0).add_edge(1, 3, 1.0),
+                tx().edge_count().if_total_below(2.0).add_edge(4, 2, 1.0),
+            ],
+        )
+        .skews_to("three edges", |g| g.edges.len() == 3),
+        scenario(
+            "at most two edges in all, without directions",
+            Graph::new(4, &[(1, 1, 1.0)]).undirected(),
+            vec![
+                tx().edge_count().if_total_below(2.0).add_edge(1, 3, 1.0),
+                tx().edge_count().if_total_below(2.0).add_edge(4, 4, 1.0),
+            ],
+        )
+        .skews_to("three edges", |g| g.edges.len() == 3),
+        scenario(
+            "the number of edges, kept beside them",
+            Graph::new(4, &[(4, 4, 7.0)]),
+            vec![
+                tx().add_edge(1, 2, 1.0),
+                tx().edge_count().set_last(4, 4, 0.0),
+                tx().edge_count().weight(4, 4),
+            ],
+        )
+        .skews(),
+    ]
+}
+
+/// Vertices by a range of their keys.
+fn ranges() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "at most one vertex in a range of keys",
+            Graph::new(4, &[]),
+            vec![
+                tx().keys(5..9).if_absent().add_vertex(5),
+                tx().keys(5..9).if_absent().add_vertex(8),
+                tx().add_vertex(9),
+            ],
+        )
+        .skews_to("two vertices", |g| g.vertices.range(5..9).count() == 2),
+        scenario(
+            "a range of keys beside vertices that come and go",
+            Graph::new(3, &[]),
+            vec![tx().keys(2..9).keys(2..9), tx().add_vertex(5).remove_vertex(2)],
         ),
     ]
 }

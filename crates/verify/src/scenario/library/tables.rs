@@ -9,7 +9,7 @@ fn start() -> Graph {
 }
 
 /// Questions whose answers the changes below make other ones.
-fn questions() -> [(&'static str, Query); 11] {
+fn questions() -> [(&'static str, Query); 13] {
     [
         ("a vertex", Query::Vertex(5)),
         ("an edge", Query::Edge(1, 3)),
@@ -21,6 +21,8 @@ fn questions() -> [(&'static str, Query); 11] {
         ("heavy edges", Query::Heavy(1, 2.0)),
         ("vertices", Query::Vertices(1..7)),
         ("all vertices", Query::AllVertices),
+        ("a range of keys", Query::Keys(3..7)),
+        ("the number of edges", Query::EdgeCount),
         ("a path", Query::Path(1, 3)),
     ]
 }
@@ -91,13 +93,14 @@ fn phantoms() -> Vec<Scenario> {
     let unless = |query: Query, change| tx().ask(query).if_absent().change(change);
     let both = |query: Query, a, b| vec![unless(query.clone(), a), unless(query, b)];
     let edge = |u, v| Change::AddEdge(u, v, 9.0);
-    let families: [(&str, Vec<Program>); 6] = [
+    let families: [(&str, Vec<Program>); 7] = [
         ("a degree", both(Query::Degree(Side::Out, 3), edge(3, 1), edge(3, 2))),
         ("an in-degree", both(Query::Degree(Side::In, 1), edge(2, 1), edge(3, 1))),
         ("a list", both(Query::List(Side::Out, 3), edge(3, 1), edge(3, 4))),
         ("an in-list", both(Query::List(Side::In, 1), edge(2, 1), edge(4, 1))),
         ("heavy edges", both(Query::Heavy(1, 8.0), edge(1, 3), edge(1, 4))),
         ("vertices", both(Query::Vertices(5..9), Change::AddVertex(5), Change::AddVertex(6))),
+        ("a range of keys", both(Query::Keys(5..9), Change::AddVertex(5), Change::AddVertex(6))),
     ];
     let scenario = |(words, programs): (&str, Vec<Program>)| {
         Scenario::new(format!("table: phantom of {words}"), start(), programs).skews()

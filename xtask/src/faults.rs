@@ -1,0 +1,279 @@
+//! `cargo xtask verify --only faults`: tests of the tests. Every suite runs against each fault that
+//! can be planted in the store (`crates/store/src/fault.rs`), in a process of its own.
+//!
+//! First each suite runs without a fault: it has to pass, and its time says how long it may take with
+//! one. A suite is *red* with a fault if it fails, dies or does not end. What they print lies in the
+//! folder `faults` of the build folder.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::command::{self, Outcome, Workspace};
+use crate::test::{Program, model};
+
+/// Which build a suite belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Build {
+    Usual,
+    /// With every interleaving tried.
+    Models,
+}
+
+/// Tests that run against the faults.
+struct Suite {
+    name: &'static str,
+    build: Build,
+    /// The program, as [`Program::name`] calls it.
+    program: &'static str,
+    args: &'static [&'static str],
+    /// How many cases of each random test, if fewer than usual.
+    cases: Option<&'static str>,
+}
+
+const TITLE: &str = crate::test::UNIT;
+
+const fn suite(name: &'static str, program: &'static str) -> Suite {
+    Suite { name, build: Build::Usual, program, args: &[], cases: None }
+}
+
+const SUITES: [Suite; 11] = [
+    Suite { cases: Some("2"), ..suite("histories", "verify tests/recorded") },
+    Suite { cases: Some("3"), ..suite("graphs", "verify tests/graphs") },
+    Suite { cases: Some("800"), ..suite("scenarios", "verify tests/scenarios") },
+    Suite { cases: Some("2"), ..suite("acid", "verify tests/acid") },
+    suite("model", "store tests/model"),
+    suite("isolation", "store tests/isolation"),
+    suite("concurrent", "store tests/concurrent"),
+    suite("clients", "store tests/clients"),
+    Suite { args: &["full_store", "keys"], ..suite("memory", "store tests/memory") },
+    suite("unit", "store (unit)"),
+    Suite { build: Build::Models, args: &["loom_"], ..suite("loom", "store (unit)") },
+];
+
+/// How often a model may switch between threads that could go on: enough for each fault that a
+/// model finds, and a sixth of the time.
+const PREEMPTIONS: (&str, &str) = ("LOOM_MAX_PREEMPTIONS", "2");
+
+/// A suite may take so many times as long as without a fault, and so much more: others may use the
+/// machine, and a suite that is slow is not red.
+const SLOWER: u32 = 8;
+const GRACE: Duration = Duration::from_mins(1);
+/// How often a suite that runs is looked at.
+const POLL: Duration = Duration::from_millis(5);
+
+/// How a suite ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Passed,
+    Failed,
+    /// It did not end in time.
+    Hung,
+}
+
+/// A fault: its name, and what is wrong with it.
+type Fault = (String, String);
+
+/// How a suite ended, and after what time.
+type Ended = (End, Duration);
+
+/// How each suite ended with a fault.
+type Row = Vec<Ended>;
+
+/// Runs every suite against the faults of these names, or all, and prints a table; `true` if each
+/// fault was found.
+pub(crate) fn run(workspace: &Workspace, names: &[&str]) -> Outcome<bool> {
+    let bench = Bench::build(workspace)?;
+    let mut faults = bench.faults()?;
+    if let Some(unknown) = names.iter().find(|name| !faults.iter().any(|(f, _)| f == *name)) {
+        return Err(format!("{unknown} is no fault").into());
+    }
+    faults.retain(|(name, _)| names.is_empty() || names.contains(&&**name));
+    let limits = bench.limits()?;
+    let suites: Vec<usize> = (0..SUITES.len()).collect();
+    let jobs = faults.iter().flat_map(|(name, _)| suites.iter().map(move |&s| (&**name, s)));
+    let ends = bench.run_all(&jobs.collect::<Vec<_>>(), &limits)?;
+    let rows: Vec<Row> = ends.chunks(SUITES.len()).map(<[_]>::to_vec).collect();
+    print_table(&faults, &rows);
+    let missed = faults.iter().zip(&rows).filter(|(_, row)| !row.iter().any(is_red));
+    let missed: Vec<&str> = missed.map(|((name, _), _)| &**name).collect();
+    if !missed.is_empty() {
+        println!("\nnobody finds: {}", missed.join(", "));
+    }
+    Ok(missed.is_empty())
+}
+
+fn is_red((end, _): &Ended) -> bool {
+    *end != End::Passed
+}
+
+fn print_table(faults: &[Fault], rows: &[Row]) {
+    let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+    println!("| fault | what is wrong | {} |", names.join(" | "));
+    println!("|---|---|{}", "---|".repeat(SUITES.len()));
+    for ((name, what), row) in faults.iter().zip(rows) {
+        let cell = |&(end, _): &Ended| match end {
+            End::Passed => "",
+            End::Failed => "**red**",
+            End::Hung => "**hangs**",
+        };
+        let cells: Vec<&str> = row.iter().map(cell).collect();
+        println!("| `{name}` | {what} | {} |", cells.join(" | "));
+    }
+    let found = |n: usize| {
+        let by = |row: &&Row| row.iter().filter(|end| is_red(end)).count() >= n;
+        rows.iter().filter(by).count()
+    };
+    let (once, twice) = (found(1), found(2));
+    println!("\n{} faults, {once} found, {twice} by two suites or more", rows.len());
+}
+
+/// The suites, built with faults that can be planted.
+struct Bench<'w> {
+    workspace: &'w Workspace,
+    programs: BTreeMap<(Build, String), Program>,
+    /// Where the suites print to.
+    folder: PathBuf,
+}
+
+impl<'w> Bench<'w> {
+    fn build(workspace: &'w Workspace) -> Outcome<Self> {
+        let folder = workspace.target().join("faults");
+        fs::create_dir_all(&folder)?;
+        let mut bench = Self { workspace, programs: BTreeMap::new(), folder };
+        let packages = ["--package", "evergraph-verify", "--package", "evergraph-store"];
+        let features = ["--features", "evergraph-verify/faults,evergraph-store/faults"];
+        let usual = [&packages[..], &features].concat();
+        bench.add(Build::Usual, |args| workspace.cargo(args.iter().copied()), &usual)?;
+        let models = ["--release", "--lib", "--package", "evergraph-store"];
+        let features = ["--features", "evergraph-store/faults"];
+        bench.add(
+            Build::Models,
+            |args| model(workspace, args),
+            &[&models[..], &features].concat(),
+        )?;
+        Ok(bench)
+    }
+
+    fn add(
+        &mut self,
+        build: Build,
+        cargo: impl Fn(&[&str]) -> Command,
+        selection: &[&str],
+    ) -> Outcome<()> {
+        eprintln!("faults: building ...");
+        let quiet = ["--quiet", "--no-run", "--message-format=json-render-diagnostics"];
+        let messages = command::output(&mut cargo(&[&["test"], selection, &quiet].concat()))?;
+        for program in messages.lines().filter_map(Program::built) {
+            self.programs.insert((build, program.name(TITLE)), program);
+        }
+        Ok(())
+    }
+
+    /// The faults there are.
+    fn faults(&self) -> Outcome<Vec<Fault>> {
+        let args = ["run", "--quiet", "--package", "evergraph-verify"];
+        let ask = ["--features", "evergraph-verify/faults", "--", "--list-faults"];
+        let mut list = self.workspace.cargo(args.into_iter().chain(ask));
+        let pair = |line: &str| line.split_once('\t').map(|(a, b)| (a.to_owned(), b.to_owned()));
+        Ok(command::output(&mut list)?.lines().filter_map(pair).collect())
+    }
+
+    /// How long each suite may take. All must pass without a fault.
+    fn limits(&self) -> Outcome<Vec<Duration>> {
+        let mut limits = Vec::new();
+        for (suite, which) in SUITES.iter().zip(0..) {
+            let (end, time) = self.try_one(None, which, Duration::from_mins(10))?;
+            if end != End::Passed {
+                return Err(format!("{} is red without a fault", suite.name).into());
+            }
+            eprintln!("faults: {:10} passes without a fault in {time:.1?}", suite.name);
+            limits.push(SLOWER * time + GRACE);
+        }
+        Ok(limits)
+    }
+
+    /// Runs suites against faults, as many at once as there are cores.
+    fn run_all(&self, jobs: &[(&str, usize)], limits: &[Duration]) -> Outcome<Row> {
+        let next = Mutex::new(0..jobs.len());
+        let work = || -> Result<Vec<(usize, Ended)>, String> {
+            let mut done = Vec::new();
+            loop {
+                let job = next.lock().map_err(|error| error.to_string())?.next();
+                let Some(at) = job else { return Ok(done) };
+                let (fault, suite) = jobs[at];
+                let end = self.try_one(Some(fault), suite, limits[suite]);
+                let end = end.map_err(|error| error.to_string())?;
+                let name = SUITES[suite].name;
+                eprintln!("faults: {fault:26} {name:10} {:?} {:.1?}", end.0, end.1);
+                done.push((at, end));
+            }
+        };
+        let cores = std::thread::available_parallelism()?.get();
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        let mut ends = BTreeMap::new();
+        for result in results {
+            ends.extend(result.map_err(|_| "a thread that runs suites panicked")??);
+        }
+        Ok(ends.into_values().collect())
+    }
+
+    /// Runs a suite with a fault or without.
+    fn try_one(&self, fault: Option<&str>, suite: usize, limit: Duration) -> Outcome<Ended> {
+        let suite = &SUITES[suite];
+        let program = self.programs.get(&(suite.build, suite.program.to_owned()));
+        let program = program.ok_or_else(|| format!("cargo built no {}", suite.program))?;
+        let name = format!("{}-{}.txt", fault.unwrap_or("none"), suite.name);
+        let file = File::create(self.folder.join(name))?;
+        let mut command = self.workspace.command(&program.file);
+        command.current_dir(self.workspace.root().join("crates").join(&program.package));
+        command.args(suite.args).stdout(file.try_clone()?).stderr(file).stdin(Stdio::null());
+        command.env_remove("EVERGRAPH_FAULT").env_remove("EVERGRAPH_SEED");
+        command.env(PREEMPTIONS.0, PREEMPTIONS.1);
+        command.envs(fault.map(|fault| ("EVERGRAPH_FAULT", fault)));
+        command.envs(suite.cases.map(|cases| ("EVERGRAPH_CASES", cases)));
+        within(&mut command, limit)
+    }
+}
+
+/// Runs a program, and ends it when its time is over.
+fn within(command: &mut Command, limit: Duration) -> Outcome<Ended> {
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    loop {
+        let time = start.elapsed();
+        if let Some(status) = child.try_wait()? {
+            let end = if status.success() { End::Passed } else { End::Failed };
+            return Ok((end, time));
+        }
+        if time > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok((End::Hung, time));
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_pass_fail_and_hang_are_told_apart() {
+        let end = |script| {
+            let limit = Duration::from_millis(300);
+            within(Command::new("sh").args(["-c", script]), limit).expect("sh starts").0
+        };
+        assert_eq!(end("exit 0"), End::Passed);
+        assert_eq!(end("exit 3"), End::Failed);
+        assert_eq!(end("kill -9 $$"), End::Failed);
+        assert_eq!(end("exec sleep 60"), End::Hung);
+    }
+}
