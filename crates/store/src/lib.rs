@@ -23,6 +23,7 @@ mod database;
 mod dictionary;
 mod durable;
 mod error;
+mod files;
 mod folder;
 mod history;
 mod log;
@@ -30,6 +31,7 @@ mod repair;
 mod service;
 mod stream;
 mod time;
+mod watch;
 
 mod txn;
 
@@ -49,6 +51,7 @@ mod models;
 pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
+pub use files::Files;
 pub use history::{Change, Commit, Follower, When};
 pub use options::{
     Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning,
@@ -59,3 +62,4 @@ pub use stream::{Step, Stream, Window, Windows};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};
+pub use watch::{Start, Watcher, watch, watch_on};
