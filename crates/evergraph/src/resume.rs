@@ -119,13 +119,12 @@ impl Compare<'_> {
         let weight = self.list.weights.as_ref().map_or(1.0, |weights| weights[edge]);
         match self.snapshot.weight(source, target)? {
             Some(found) if found.to_bits() == weight.to_bits() => Ok(()),
-            found => {
-                let (source, target) = (source.to_owned(), target.to_owned());
-                let found = found.map_or("lacks it".to_owned(), |found| format!("has {found}"));
-                other(format!(
-                    "the edge {source} {target} should be there with the weight {weight}, it {found}"
-                ))
-            }
+            None => other(format!("it lacks the edge {} {}", source.to_owned(), target.to_owned())),
+            Some(found) => other(format!(
+                "its edge {} {} weighs {found}, not {weight}",
+                source.to_owned(),
+                target.to_owned()
+            )),
         }
     }
 
