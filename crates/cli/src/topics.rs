@@ -220,7 +220,7 @@ Commands
   evergraph run ALGORITHM --db PATH     an algorithm on it; --at VERSION|TIME for the past
   evergraph watch PATH                  its commits as lines of JSON; --follow for more to come
   evergraph stats PATH                  what it holds, in which files, how far back they tell
-  evergraph check PATH                  everything read and checked; exit code 1 if anything is wrong
+  evergraph check PATH                  every file read and checked; exit code 1 if one is wrong
   evergraph salvage PATH --into NEW     a new database of what is good of a damaged one
   evergraph demo --durable PATH         the demo in a folder
 

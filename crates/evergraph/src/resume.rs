@@ -138,3 +138,126 @@ impl Compare<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use evergraph_graph::generate::{GraphSpec, Weights};
+    use evergraph_graph::{KeyKind, KeyTable};
+
+    use super::*;
+    use crate::options_for;
+
+    /// Lets so many batches of edges through.
+    struct Ends {
+        left: AtomicUsize,
+    }
+
+    impl Progress for Ends {
+        fn tick(&self, status: &Status) -> ControlFlow<()> {
+            if status.stage != Stage::Committing {
+                return ControlFlow::Continue(());
+            }
+            match self.left.fetch_sub(1, Ordering::Relaxed) {
+                1 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    fn lists() -> Vec<EdgeList> {
+        let made = |weights| {
+            let spec: GraphSpec = "graph500-7".parse().expect("a name");
+            spec.generate(weights, &()).expect("it is small")
+        };
+        let mut texts = made(Weights::Uniform);
+        let mut keys = KeyTable::empty(KeyKind::Text);
+        for v in 0..texts.keys.len() {
+            keys.push(format!("v{v}").as_str()).expect("a new key");
+        }
+        texts.keys = keys;
+        vec![made(Weights::None), EdgeList { directed: true, ..made(Weights::Uniform) }, texts]
+    }
+
+    fn other(db: &Database, list: &EdgeList) -> String {
+        let version = db.version();
+        match resume_into(db, list, &LoadOptions::default(), &()) {
+            Err(Error::OtherContent { what }) if db.version() == version => what,
+            answer => panic!("{answer:?}"),
+        }
+    }
+
+    #[test]
+    fn a_load_goes_on_wherever_it_ended() {
+        for list in lists() {
+            let all = list.edges.len();
+            for batches in [1, 2, 7, 30] {
+                let db = options_for(&list).in_memory();
+                let (first, then) = (LoadOptions { batch: 50 }, LoadOptions { batch: 33 });
+                let ended = resume_into(&db, &list, &first, &Ends { left: batches.into() });
+                let there = (50 * batches).min(all) as u64;
+                assert_eq!((ended.is_err(), db.stats().edges), (50 * batches <= all, there));
+                let resumed = resume_into(&db, &list, &then, &()).expect("the same graph");
+                assert_eq!(resumed, Resumed { vertices: 128, edges: there });
+                // As many edges, and each of them.
+                assert_eq!(db.stats().edges, all as u64);
+                let again = resume_into(&db, &list, &then, &()).expect("the same graph");
+                assert_eq!(again.edges, all as u64);
+                db.check().expect("sound");
+            }
+        }
+    }
+
+    #[test]
+    fn vertices_alone_are_a_beginning() {
+        let list = lists().pop().expect("texts");
+        let db = options_for(&list).in_memory();
+        db.transaction(0, |tx| ["v0", "v1"].into_iter().try_for_each(|key| tx.add_vertex(key)))
+            .expect("commits");
+        let resumed = resume_into(&db, &list, &LoadOptions { batch: 5 }, &()).expect("a beginning");
+        assert_eq!(resumed, Resumed { vertices: 2, edges: 0 });
+        assert_eq!(db.stats().edges, list.edges.len() as u64);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for list in lists() {
+            let loaded = || {
+                let db = options_for(&list).in_memory();
+                let ended =
+                    resume_into(&db, &list, &LoadOptions { batch: 50 }, &Ends { left: 4.into() });
+                assert!(ended.is_err());
+                db
+            };
+            let key = |edge: usize| {
+                let (source, target) = list.edges[edge];
+                let key = |v| list.keys.key(v).expect("a vertex").to_owned();
+                (key(source), key(target))
+            };
+            let db = loaded();
+            let ((a, b), (c, d)) = (key(7), key(210));
+            db.transaction(0, |tx| tx.remove_edge(&a, &b)).expect("commits");
+            assert!(other(&db, &list).contains("it lacks the edge"), "one too few");
+            db.transaction(0, |tx| tx.add_edge(&c, &d)).expect("commits");
+            assert!(other(&db, &list).contains("it lacks the edge"), "another instead");
+            if list.weights.is_some() {
+                let db = loaded();
+                db.transaction(0, |tx| tx.set_weight(&a, &b, 77.0)).expect("commits");
+                assert!(other(&db, &list).contains("weighs 77, not "));
+            }
+            let fewer = EdgeList { edges: list.edges[..100].to_vec(), ..list.clone() };
+            assert!(other(&loaded(), &fewer).contains("200 edges, the graph 128 and 100"));
+        }
+        let list = lists().pop().expect("texts");
+        let db = options_for(&list).in_memory();
+        db.transaction(0, |tx| tx.add_vertex("v1")).expect("commits");
+        assert_eq!(other(&db, &list), "it lacks the vertex v0");
+        let add = |tx: &mut crate::Transaction<'_>| {
+            tx.add_vertex("v0")?;
+            tx.add_edge("v0", "v1")
+        };
+        db.transaction(0, add).expect("commits");
+        assert_eq!(other(&db, &list), "it has edges, but not all vertices of the graph");
+    }
+}

@@ -45,6 +45,8 @@ pub struct Watcher {
     position: Version,
     /// Commits that were read and not handed out yet, the next one last.
     read: Vec<Commit>,
+    /// What went wrong after what the last call handed out.
+    failure: Option<Error>,
 }
 
 /// Follows the commits of the database in a folder, also while another process writes it. Needs no
@@ -84,7 +86,8 @@ pub fn watch_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>, start: Start) -> Re
     };
     let reader = Reader::new(folder.clone(), begin);
     let keys = Keys(state.vertices.keys);
-    let mut watcher = Watcher { folder, reader, keys, position: Version(after), read: Vec::new() };
+    let mut watcher =
+        Watcher { folder, reader, keys, position: Version(after), read: Vec::new(), failure: None };
     while watcher.reader.position() < after && watcher.read_more()? {}
     let newest = Version(watcher.reader.position());
     match start {
@@ -127,10 +130,15 @@ impl Watcher {
         let mut commits = Vec::new();
         while commits.len() < max {
             let Some(next) = self.read.pop() else {
-                if !self.read_more()? {
-                    break;
+                match self.failure.take().map_or_else(|| self.read_more(), Err) {
+                    Ok(true) => continue,
+                    Ok(false) => break,
+                    Err(error) if commits.is_empty() => return Err(error),
+                    Err(error) => {
+                        self.failure = Some(error);
+                        break;
+                    }
                 }
-                continue;
             };
             self.position = next.version;
             commits.push(next);

@@ -28,9 +28,10 @@ fn commit(db: &Database, step: u32) {
                     tx.add_vertex(key.as_str())?;
                 }
             }
-            match tx.has_edge(a.as_str(), b.as_str())? {
-                true => tx.set_weight(a.as_str(), b.as_str(), f64::from(step)),
-                false => tx.add_edge(a.as_str(), b.as_str()),
+            if tx.has_edge(a.as_str(), b.as_str())? {
+                tx.set_weight(a.as_str(), b.as_str(), f64::from(step))
+            } else {
+                tx.add_edge(a.as_str(), b.as_str())
             }
         }
     });
@@ -197,6 +198,10 @@ fn damage_is_told() {
         };
         assert!(matches!(told, Some(Error::Corrupt { path: at, .. }) if at == path), "{path:?}");
         assert!(watcher.position().0 < all);
+        let mut at_once = watch(folder.path(), Start::Oldest).expect("watches");
+        let before = at_once.poll(usize::MAX).map_or(0, |commits| commits.len() as u64);
+        assert_eq!(before, watcher.position().0, "the good commits come first");
+        assert!(at_once.poll(1).is_err() || before == 0);
         std::fs::write(&path, &good).expect("writes");
     }
     let missing = watch(folder.path().join("none"), Start::Oldest).map(drop);

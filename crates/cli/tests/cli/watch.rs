@@ -16,6 +16,9 @@ fn commits(text: &str) -> Vec<Value> {
         assert!(time >= last && time.len() == 27 && time.ends_with('Z'), "{time}");
         last = time;
         commit.as_object_mut().expect("an object").remove("time");
+        // Vertices come before edges, each in no certain order.
+        let changes = commit["changes"].as_array_mut().expect("changes");
+        changes.sort_by_key(|change| (!change["vertex"].is_string(), change.to_string()));
         commit
     };
     text.lines().map(line).collect()
