@@ -92,7 +92,12 @@ fn tell(
             line(out, "resumed", &format!("after {there} that were there already"))?;
         }
         let edges = counted(edges, "edge", "edges");
-        line(out, "loaded", &format!("{edges} by {transactions} in {time}, {rate} edges/s"))?;
+        // Comparing is no loading: what was resumed has no rate.
+        let rate = match resumed.edges {
+            0 => format!(", {rate} edges/s"),
+            _ => ", comparing included".to_owned(),
+        };
+        line(out, "loaded", &format!("{edges} by {transactions} in {time}{rate}"))?;
         line(out, "version", &count(done.version).to_string())
     })
 }
