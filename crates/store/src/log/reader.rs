@@ -102,7 +102,8 @@ impl Reader {
             if !self.find(end)? || self.segment.as_ref().is_some_and(|now| now.first == place.first)
             {
                 self.segment = Some(place);
-                return self.check_for_gap(end).map(|()| None);
+                // Where it is not known where the log ends, more may be there by now.
+                return end.map_or(Ok(()), |end| self.check_for_gap(end)).map(|()| None);
             }
         }
     }
@@ -123,10 +124,9 @@ impl Reader {
 
     /// An error if later commits are there, but not those that come next: for a while nothing was
     /// written down.
-    fn check_for_gap(&self, end: Option<End>) -> Result<()> {
+    fn check_for_gap(&self, (last, _): End) -> Result<()> {
         let segments = self.folder.list()?.segments;
-        let grown = |file: &&Numbered| end.is_none_or(|(last, _)| file.version <= last);
-        let later = segments.iter().filter(grown).find(|file| file.version > self.next);
+        let later = segments.iter().find(|file| (self.next + 1..=last).contains(&file.version));
         let gap = later.map(|file| Error::PositionTooOld { oldest: Version(file.version - 1) });
         gap.map_or(Ok(()), Err)
     }
