@@ -24,6 +24,11 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Generate(GenerateArgs),
+    Load(LoadArgs),
+    Watch(WatchArgs),
+    Stats(StatsArgs),
+    Check(CheckArgs),
+    Salvage(SalvageArgs),
     #[command(after_long_help = topics::BENCH_EXAMPLES)]
     Bench(evergraph_bench::Args),
     Help(HelpArgs),
@@ -36,6 +41,11 @@ impl Command {
             Self::Demo(_) => "demo",
             Self::Run(_) => "run",
             Self::Generate(_) => "generate",
+            Self::Load(_) => "load",
+            Self::Watch(_) => "watch",
+            Self::Stats(_) => "stats",
+            Self::Check(_) => "check",
+            Self::Salvage(_) => "salvage",
             Self::Bench(_) => "bench",
             Self::Help(_) => "help",
         }
@@ -49,6 +59,9 @@ impl Command {
 /// snapshot of its own; after each run the same algorithm runs on a static copy of that snapshot,
 /// so that you see what a store that never stands still costs. In the end the live graph is
 /// compared, edge by edge, with an independent model of everything that was committed.
+///
+/// With --durable the store is a database in a new folder. At the end it is closed, opened again
+/// from its files and compared once more.
 ///
 /// Ends with `verified: N edges, M commits` and exit code 0, or with the differences and exit
 /// code 1. Ctrl-C ends the live part early; the comparison still takes place.
@@ -66,12 +79,20 @@ pub(crate) struct DemoArgs {
     /// What the random numbers follow from: of the changes, and of a generated graph
     #[arg(long, value_name = "N", help_heading = "Demo")]
     pub(crate) seed: Option<u64>,
+    /// Write everything down, as a database in this folder, which must be new
+    #[arg(long, value_name = "PATH", help_heading = "Durability")]
+    pub(crate) durable: Option<PathBuf>,
+    /// When a commit is on the disk: sync, group:MS, os or none; group:10 if not said. `evergraph
+    /// help durability` explains them
+    #[arg(long, value_name = "MODE", help_heading = "Durability")]
+    pub(crate) durability: Option<String>,
 }
 
 /// Load a graph into the live store, change it if asked to, and run an algorithm on a snapshot
 ///
 /// The graph is read or made, loaded by transactions, changed by the updates of a log, and then
-/// the algorithm runs on a snapshot of the newest version. Results go to standard output or to
+/// the algorithm runs on a snapshot of the newest version. With --db it runs on a database in a
+/// folder instead, which is only read, as it is or as it was. Results go to standard output or to
 /// the file of --output; everything else goes to standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = topics::RUN_EXAMPLES)]
@@ -81,6 +102,13 @@ pub(crate) struct RunArgs {
     pub(crate) algorithm: AlgorithmName,
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
+    /// A database in a folder, instead of a graph: made by `evergraph load` or by a program
+    #[arg(long, value_name = "PATH", help_heading = "Database")]
+    pub(crate) db: Option<PathBuf>,
+    /// The database as it was: at a version, at a time such as 2026-05-01T12:00:00Z, or so long
+    /// ago, as 10m or 2h30m
+    #[arg(long, value_name = "VERSION|TIME", help_heading = "Database")]
+    pub(crate) at: Option<String>,
     /// Where bfs and sssp start: the key of a vertex
     #[arg(long, value_name = "KEY", help_heading = "Algorithm")]
     pub(crate) source: Option<String>,
@@ -169,10 +197,113 @@ pub(crate) struct GenerateUpdatesArgs {
     pub(crate) seed: Option<u64>,
 }
 
+/// Load a graph into a database in a folder, or go on with a load that was interrupted
+///
+/// The graph is read or made, then its vertices and edges go in, in their order, by large
+/// transactions. The folder is made if need be; the database gets the direction, the weights and
+/// the keys of the graph.
+///
+/// A load that was interrupted, by Ctrl-C or otherwise, goes on when the same line is run again:
+/// what is there already is counted, and looked up edge by edge; only the beginning of the same
+/// graph is gone on with, anything else is refused. --batch and --durability may differ. Nobody
+/// else may have written to the database meanwhile.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = topics::LOAD_EXAMPLES)]
+pub(crate) struct LoadArgs {
+    /// A graph file, or the name of a generated graph: graph500-SCALE, uniform-SCALE
+    #[arg(value_name = "FILE|SPEC")]
+    pub(crate) graph: OsString,
+    /// The folder of the database
+    #[arg(long, value_name = "PATH", help_heading = "Database")]
+    pub(crate) into: PathBuf,
+    /// When a transaction is on the disk: sync, group:MS, os or none; sync if not said.
+    /// `evergraph help durability` explains them
+    #[arg(long, value_name = "MODE", help_heading = "Database")]
+    pub(crate) durability: Option<String>,
+    /// How many vertices or edges make a transaction; 65536 if not said
+    #[arg(long, value_name = "N", help_heading = "Database")]
+    pub(crate) batch: Option<usize>,
+    #[command(flatten)]
+    pub(crate) reading: ReadArgs,
+    /// What a generated graph follows from
+    #[arg(long, value_name = "N", help_heading = "Graph")]
+    pub(crate) seed: Option<u64>,
+}
+
+/// Print the commits of a database in a folder, a line of JSON each
+///
+/// Reads the files and takes no lock: another process may be writing meanwhile. A line has the
+/// `version`, the `time` at which the commit was written, and the `changes`; `evergraph help
+/// durability` shows them. Ends with the newest commit, or, with --follow, waits for more.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = topics::WATCH_EXAMPLES)]
+pub(crate) struct WatchArgs {
+    /// The folder of the database
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// Begin with the commit after this version; if not said, with the oldest that the files tell
+    /// about, or, with --follow, with the next one
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) from: Option<u64>,
+    /// Go on with what is committed from now on, until Ctrl-C
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// End after so many commits
+    #[arg(long, value_name = "N")]
+    pub(crate) max: Option<u64>,
+}
+
+/// Show what a database in a folder holds, in which files, and how far back they tell
+///
+/// The database is opened to be read, so that nobody may have it open to write.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatsArgs {
+    /// The folder of the database
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// What the result looks like
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) output_format: ReportFormat,
+}
+
+/// Read every file of a database in a folder and check everything that must hold
+///
+/// Changes nothing. Ends with exit code 1 if anything is wrong, and says what and where.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// The folder of the database
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// What the result looks like
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) output_format: ReportFormat,
+}
+
+/// Make a new database of what can still be read of a damaged one
+///
+/// The damaged one is left as it is. What can be read is the newest good checkpoint and every good
+/// commit after it, also behind damaged ones; edges with an end that was lost are left out. The
+/// new database holds one version; its past is gone.
+///
+/// Ends with exit code 0 if the new database was made and nothing is known to be lost, and with 1 if
+/// it was made of damaged files: the result says what was lost.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SalvageArgs {
+    /// The folder of the damaged database
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The folder of the new one
+    #[arg(long, value_name = "NEW")]
+    pub(crate) into: PathBuf,
+    /// What the result looks like
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) output_format: ReportFormat,
+}
+
 /// Explain a command or a topic
 #[derive(Debug, clap::Args)]
 pub(crate) struct HelpArgs {
-    /// A command, or one of: algorithms, formats, updates
+    /// A command, or one of: algorithms, formats, updates, durability
     #[arg(value_name = "COMMAND|TOPIC", num_args = 0..)]
     pub(crate) words: Vec<String>,
 }
@@ -184,6 +315,14 @@ pub(crate) struct GraphArgs {
     /// A graph file, or the name of a generated graph: graph500-SCALE, uniform-SCALE
     #[arg(long, value_name = "FILE|SPEC")]
     pub(crate) graph: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) reading: ReadArgs,
+}
+
+/// How to read a graph.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Graph")]
+pub(crate) struct ReadArgs {
     /// Edges have a direction, whatever the file says
     #[arg(long, conflicts_with = "undirected")]
     pub(crate) directed: bool,
@@ -239,6 +378,14 @@ pub(crate) enum OutputFormat {
     Graphalytics,
     /// A header and a line `vertex,value` per vertex
     Csv,
+    /// One object
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A summary for people
+    Table,
     /// One object
     Json,
 }

@@ -130,6 +130,9 @@ impl From<ReplayError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
+        if error == StoreError::Cancelled {
+            return Self::Interrupted;
+        }
         Self::told(&error, store_hint(&error))
     }
 }
@@ -158,6 +161,7 @@ fn read_hint(error: &ReadError) -> Option<&'static str> {
 fn store_hint(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         StoreError::NotWeighted => "--weighted",
+        StoreError::NotFound { .. } => "evergraph load FILE --into PATH",
         StoreError::SelfLoop { .. } => "--self-loops allow",
         _ => return None,
     })

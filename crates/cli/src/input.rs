@@ -1,15 +1,18 @@
 //! How a graph gets in: read or made, and loaded into a live database.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use evergraph::graph::EdgeList;
 use evergraph::graph::read::{KeyChoice, SelfLoops};
 use evergraph::graph::{KeyKind, KeyTable};
 use evergraph::{Database, LoadOptions, Options, SelfLoops as StoreSelfLoops};
+use indicatif::HumanBytes;
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::numbers::counted;
+use crate::numbers::{Seconds, counted};
+use crate::output::line;
 use crate::progress::Bar;
 use crate::resolve::{GraphInput, Origin};
 
@@ -19,6 +22,22 @@ pub(crate) struct Input {
     pub(crate) time: Duration,
     /// How many bytes were read for it.
     pub(crate) bytes: u64,
+}
+
+impl Input {
+    /// How the graph came to be, and how long that took, as a line of a summary.
+    pub(crate) fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        tell_reading(out, self.time, self.bytes)
+    }
+}
+
+/// How long it took to read so many bytes, or to make a graph of none, as a line of a summary.
+pub(crate) fn tell_reading(out: &mut dyn Write, time: Duration, bytes: u64) -> io::Result<()> {
+    let time = Seconds(time);
+    match bytes {
+        0 => line(out, "generated", &format!("in {time}")),
+        bytes => line(out, "read", &format!("in {time}, {}", HumanBytes(bytes))),
+    }
 }
 
 /// Reads or makes a graph.

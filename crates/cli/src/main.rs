@@ -1,4 +1,5 @@
-//! The command line: `evergraph demo | run | generate | bench | help`.
+//! The command line: `evergraph demo | run | generate | load | watch | stats | check | salvage |
+//! bench | help`.
 //!
 //! # The way of a command
 //!   `args` takes the words as they are; `resolve` checks them against each other and fills in
@@ -16,6 +17,7 @@ mod topics;
 mod commands;
 
 // What all commands share.
+mod database;
 mod failure;
 mod input;
 mod interrupt;
@@ -31,7 +33,7 @@ use clap::{CommandFactory, Parser};
 use args::{Args, Command};
 use failure::{FAILED_EXIT, Failure, INTERRUPTED_EXIT};
 use interrupt::Interrupt;
-use resolve::{DemoPlan, GeneratePlan, RunPlan};
+use resolve::{DemoPlan, GeneratePlan, LoadPlan, RunPlan, WatchPlan};
 
 /// Versions come and go in small pieces from many threads.
 #[global_allocator]
@@ -60,6 +62,11 @@ fn execute(command: Command) -> Result<(), Failure> {
         Command::Demo(args) => commands::demo(&DemoPlan::resolve(args)?, &interrupt),
         Command::Run(args) => commands::run(&RunPlan::resolve(args)?, &interrupt),
         Command::Generate(args) => commands::generate(&GeneratePlan::resolve(args)?, &interrupt),
+        Command::Load(args) => commands::load(&LoadPlan::resolve(args)?, &interrupt),
+        Command::Watch(args) => commands::watch(&WatchPlan::resolve(args)?, &interrupt),
+        Command::Stats(args) => commands::stats(&args, &interrupt),
+        Command::Check(args) => commands::check(&args, &interrupt),
+        Command::Salvage(args) => commands::salvage(&args, &interrupt),
         Command::Bench(args) => commands::bench(args, &interrupt),
         Command::Help(args) => commands::help(&args),
     }

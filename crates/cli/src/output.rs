@@ -31,14 +31,28 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
+/// Text on standard output that is written piece by piece.
+pub(crate) fn to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::of_stdout(&error))
+}
+
+/// A line of a summary.
+pub(crate) fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10}  {text}")
+}
+
+/// A result as one object.
+pub(crate) fn json(out: &mut dyn Write, object: &serde_json::Value) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, object)?;
+    writeln!(out)
+}
+
 /// Whether somebody watches standard output.
 pub(crate) fn is_watched() -> bool {
     io::stdout().is_terminal()
-}
-
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut out = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::of_stdout(&error))
 }
 
 /// Where a result goes.

@@ -69,13 +69,18 @@ impl Bar {
     /// A step that writes so many bytes that nobody knows before.
     pub(crate) fn writing(interrupt: &Interrupt) -> Self {
         let bar = Self::with_reading(interrupt, "writing");
-        bar.read(None);
+        bar.read(bar.reading, None);
         bar
     }
 
     /// How much was read, in bytes of the files.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Takes the bar from the terminal.
+    pub(crate) fn clear(&self) {
+        self.shape.finish_and_clear();
     }
 
     /// Since when the step runs.
@@ -93,19 +98,21 @@ impl Bar {
 
     fn show(&self, stage: Stage, total: Option<u64>) {
         match stage {
-            Stage::Reading => self.read(total),
+            Stage::Reading => self.read(self.reading, total),
+            Stage::Recovering => self.read("opening", total),
+            Stage::Comparing => self.count("comparing", total),
             Stage::Generating => self.count("generating", total),
             Stage::Committing => self.count("loading", total),
             _ => self.turn("arranging"),
         }
     }
 
-    fn read(&self, total: Option<u64>) {
+    fn read(&self, what: &'static str, total: Option<u64>) {
         let template = match total {
             Some(_) => "{msg:12} {bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left",
             None => "{msg:12} {spinner} {bytes}  {bytes_per_sec}",
         };
-        self.restart(self.reading, total, template);
+        self.restart(what, total, template);
     }
 
     fn count(&self, what: &'static str, total: Option<u64>) {
@@ -165,12 +172,14 @@ fn number(stage: Stage) -> u8 {
         Stage::Reading => 0,
         Stage::Generating => 1,
         Stage::Committing => 2,
-        _ => 3,
+        Stage::Recovering => 3,
+        Stage::Comparing => 4,
+        _ => 5,
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.shape.finish_and_clear();
+        self.clear();
     }
 }

@@ -5,16 +5,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use evergraph::ReplayOptions;
 use evergraph::graph::generate::{DEFAULT_SEED, GraphSpec};
 use evergraph::graph::read::{Duplicates, Format, KeyChoice, ReadOptions, SelfLoops};
 use evergraph::graph::source::GraphSource;
 use evergraph::graph::update::WorkloadOptions;
 use evergraph::kernels::{cdlp, pagerank};
+use evergraph::{Durability, LoadOptions, ReplayOptions, Start, Version, When};
+use jiff::{SpanRelativeTo, Timestamp};
 
 use crate::args::{
     AlgorithmName, DemoArgs, DuplicatesName, FormatName, GenerateArgs, GenerateCommand,
-    GenerateUpdatesArgs, GraphArgs, KeysName, OutputFormat, RunArgs, SelfLoopsName,
+    GenerateUpdatesArgs, GraphArgs, KeysName, LoadArgs, OutputFormat, ReadArgs, RunArgs,
+    SelfLoopsName, WatchArgs,
 };
 use crate::failure::Failure;
 use crate::output::Destination;
@@ -27,6 +29,12 @@ const THREADS_MAX: usize = 4096;
 const WRITERS_MAX: usize = 256;
 /// A day.
 const SECONDS_MAX: f64 = 86_400.0;
+/// An hour.
+const GROUP_MS_MAX: u64 = 3_600_000;
+/// Edges that fit a transaction in any case, whatever they carry.
+const BATCH_MAX: usize = 1 << 24;
+/// When the commits of a demo are on the disk: soon, and no commit waits for it.
+const DEMO_DURABILITY: Durability = Durability::Group(Duration::from_millis(10));
 
 /// A graph, and how to get it.
 #[derive(Clone, Debug)]
@@ -48,13 +56,21 @@ pub(crate) enum Origin {
 /// `evergraph run`.
 #[derive(Clone, Debug)]
 pub(crate) struct RunPlan {
-    pub(crate) graph: GraphInput,
-    pub(crate) updates: Option<Updates>,
+    pub(crate) input: RunInput,
     pub(crate) algorithm: Algorithm,
     pub(crate) verify: bool,
     pub(crate) threads: Option<usize>,
     pub(crate) destination: Destination,
     pub(crate) format: OutputFormat,
+}
+
+/// What an algorithm runs on.
+#[derive(Clone, Debug)]
+pub(crate) enum RunInput {
+    /// A graph that is loaded for it, and changed by a log.
+    Graph { graph: GraphInput, updates: Option<Updates> },
+    /// A database in a folder, as it is or as it was.
+    Folder { path: PathBuf, at: Option<When> },
 }
 
 /// A log to replay.
@@ -84,6 +100,32 @@ pub(crate) struct DemoPlan {
     pub(crate) time: Duration,
     pub(crate) writers: usize,
     pub(crate) seed: u64,
+    pub(crate) durable: Option<DurablePlace>,
+}
+
+/// The folder of a new database, and when its commits are on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DurablePlace {
+    pub(crate) path: PathBuf,
+    pub(crate) durability: Durability,
+}
+
+/// `evergraph load`.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadPlan {
+    pub(crate) graph: GraphInput,
+    pub(crate) place: DurablePlace,
+    pub(crate) options: LoadOptions,
+}
+
+/// `evergraph watch`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WatchPlan {
+    pub(crate) path: PathBuf,
+    pub(crate) start: Start,
+    pub(crate) follow: bool,
+    /// Commits to print, at most.
+    pub(crate) max: u64,
 }
 
 /// `evergraph generate`.
@@ -115,21 +157,9 @@ impl Algorithm {
 impl RunPlan {
     pub(crate) fn resolve(args: RunArgs) -> Result<Self> {
         let algorithm = algorithm(&args)?;
-        let updates = match (args.updates, args.batch) {
-            (Some(_), Some(0)) => return usage("--batch: a transaction has at least 1 line"),
-            (None, Some(_)) => {
-                return usage("--batch says how --updates is replayed; there is none");
-            }
-            (None, None) => None,
-            (Some(path), batch) => {
-                let options =
-                    batch.map_or_else(ReplayOptions::default, |batch| ReplayOptions { batch });
-                Some(Updates { path, options })
-            }
-        };
-        let graph = match (&args.graph.graph, &updates) {
-            (None, Some(_)) => empty_graph(&args.graph, args.seed)?,
-            _ => GraphInput::resolve(&args.graph, Seed::OfGraph(args.seed))?,
+        let input = match &args.db {
+            Some(path) => folder(path, &args)?,
+            None => run_graph(&args)?,
         };
         let format = args
             .output_format
@@ -145,14 +175,143 @@ impl RunPlan {
             return usage(format!("--threads: from 1 to {THREADS_MAX}"));
         }
         Ok(Self {
-            graph,
-            updates,
+            input,
             algorithm,
             verify: args.verify,
             threads: args.threads,
             destination: args.output.map_or(Destination::Stdout, Destination::File),
             format,
         })
+    }
+}
+
+impl RunInput {
+    /// Whether it is a database.
+    pub(crate) fn is_folder(&self) -> bool {
+        matches!(self, Self::Folder { .. })
+    }
+
+    /// What the user called it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Graph { graph, .. } => graph.name.clone(),
+            Self::Folder { path, .. } => path.display().to_string(),
+        }
+    }
+}
+
+/// The graph that is loaded to run on it.
+fn run_graph(args: &RunArgs) -> Result<RunInput> {
+    if args.at.is_some() {
+        return usage("--at is for a database in a folder; say which with --db PATH");
+    }
+    let updates = match (&args.updates, args.batch) {
+        (Some(_), Some(0)) => return usage("--batch: a transaction has at least 1 line"),
+        (None, Some(_)) => return usage("--batch says how --updates is replayed; there is none"),
+        (None, None) => None,
+        (Some(path), batch) => {
+            let options =
+                batch.map_or_else(ReplayOptions::default, |batch| ReplayOptions { batch });
+            Some(Updates { path: path.clone(), options })
+        }
+    };
+    let graph = match (&args.graph.graph, &updates) {
+        (None, Some(_)) => empty_graph(&args.graph.reading, args.seed)?,
+        _ => GraphInput::resolve(&args.graph, Seed::OfGraph(args.seed))?,
+    };
+    Ok(RunInput::Graph { graph, updates })
+}
+
+/// The database to run on, which says itself what it is.
+fn folder(path: &Path, args: &RunArgs) -> Result<RunInput> {
+    let reading = &args.graph.reading;
+    let given = [
+        ("--graph", args.graph.graph.is_some()),
+        ("--directed", reading.directed),
+        ("--undirected", reading.undirected),
+        ("--weighted", reading.weighted),
+        ("--updates", args.updates.is_some()),
+        ("--batch", args.batch.is_some()),
+        ("--seed", args.seed.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        return usage(format!("{option} does not go with --db, a database that is there"));
+    }
+    refuse_file_options(reading, "--db is a database")?;
+    let at = args.at.as_deref().map(when).transpose()?;
+    Ok(RunInput::Folder { path: path.to_path_buf(), at })
+}
+
+/// A version, a time, or how long ago.
+fn when(word: &str) -> Result<When> {
+    if let Ok(version) = word.parse() {
+        return Ok(When::Version(Version(version)));
+    }
+    if let Ok(time) = word.parse::<Timestamp>() {
+        return Ok(When::Time(time.into()));
+    }
+    let ago = word.parse::<jiff::Span>().ok().and_then(|span| {
+        let time = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+        std::time::SystemTime::now().checked_sub(Duration::try_from(time).ok()?)
+    });
+    ago.map(When::Time).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--at: `{word}` is no version, no time such as 2026-05-01T12:00:00Z and not how long \
+             ago, as 10m"
+        ))
+    })
+}
+
+/// When a commit is on the disk, by its name.
+fn durability(word: &str) -> Result<Durability> {
+    let group = word.strip_prefix("group:").and_then(|number| number.parse().ok());
+    match (word, group) {
+        ("sync", _) => Ok(Durability::Sync),
+        ("os", _) => Ok(Durability::Os),
+        ("none", _) => Ok(Durability::None),
+        (_, Some(ms)) if (1..=GROUP_MS_MAX).contains(&ms) => {
+            Ok(Durability::Group(Duration::from_millis(ms)))
+        }
+        _ => usage(format!(
+            "--durability: `{word}` is not sync, group:MS with 1 to {GROUP_MS_MAX} milliseconds, \
+             os or none"
+        )),
+    }
+}
+
+impl LoadPlan {
+    pub(crate) fn resolve(args: LoadArgs) -> Result<Self> {
+        if args.batch.is_some_and(|batch| !(1..=BATCH_MAX).contains(&batch)) {
+            return usage(format!("--batch: from 1 to {BATCH_MAX}"));
+        }
+        let graph = GraphArgs { graph: Some(args.graph), reading: args.reading };
+        Ok(Self {
+            graph: GraphInput::resolve(&graph, Seed::OfGraph(args.seed))?,
+            place: DurablePlace {
+                path: args.into,
+                durability: args
+                    .durability
+                    .map_or(Ok(Durability::Sync), |word| durability(&word))?,
+            },
+            options: args.batch.map_or_else(LoadOptions::default, |batch| LoadOptions { batch }),
+        })
+    }
+}
+
+impl WatchPlan {
+    pub(crate) fn resolve(args: WatchArgs) -> Result<Self> {
+        let start = match (args.from, args.follow) {
+            (Some(version), _) => Start::After(Version(version)),
+            (None, true) => Start::Newest,
+            (None, false) => Start::Oldest,
+        };
+        match args.max {
+            Some(0) => usage("--max: at least 1"),
+            max => {
+                let max = max.unwrap_or(u64::MAX);
+                Ok(Self { path: args.path, start, follow: args.follow, max })
+            }
+        }
     }
 }
 
@@ -215,7 +374,20 @@ impl DemoPlan {
         if !(1..=WRITERS_MAX).contains(&args.writers) {
             return usage(format!("--writers: from 1 to {WRITERS_MAX}"));
         }
+        let durable = match (args.durable, args.durability) {
+            (None, None) => None,
+            (None, Some(_)) => {
+                return usage(
+                    "--durability is for a demo in a folder; say which with --durable PATH",
+                );
+            }
+            (Some(path), word) => {
+                let durability = word.map_or(Ok(DEMO_DURABILITY), |word| durability(&word))?;
+                Some(DurablePlace { path, durability })
+            }
+        };
         Ok(Self {
+            durable,
             graph: GraphInput::resolve(&graph, Seed::OfMore(args.seed))?,
             time: Duration::from_secs_f64(args.seconds),
             writers: args.writers,
@@ -243,9 +415,11 @@ impl GeneratePlan {
         }
         let graph = GraphArgs {
             graph: Some(spec.into()),
-            directed: args.directed,
-            weighted: args.weighted,
-            ..GraphArgs::default()
+            reading: ReadArgs {
+                directed: args.directed,
+                weighted: args.weighted,
+                ..ReadArgs::default()
+            },
         };
         Ok(Self::Graph { graph: GraphInput::resolve(&graph, Seed::OfGraph(args.seed))?, path })
     }
@@ -282,7 +456,7 @@ impl GraphInput {
         };
         let source = match source {
             GraphSource::Generated(spec) => {
-                refuse_file_options(args, &format!("{spec} is generated"))?;
+                refuse_file_options(&args.reading, &format!("{spec} is generated"))?;
                 GraphSource::Generated(seeded(spec, seed)?)
             }
             file @ GraphSource::File(_) => {
@@ -296,12 +470,12 @@ impl GraphInput {
             GraphSource::Generated(spec) => spec.to_string(),
             GraphSource::File(path) => path.display().to_string(),
         };
-        Ok(Self { name, origin: Origin::Source(source), options: read_options(args) })
+        Ok(Self { name, origin: Origin::Source(source), options: read_options(&args.reading) })
     }
 }
 
 /// The graph before any update, where none is named.
-fn empty_graph(args: &GraphArgs, seed: Option<u64>) -> Result<GraphInput> {
+fn empty_graph(args: &ReadArgs, seed: Option<u64>) -> Result<GraphInput> {
     let options = [("--vertices", args.vertices.is_some()), ("--format", args.format.is_some())];
     let others = [("--duplicates", args.duplicates.is_some()), ("--seed", seed.is_some())];
     match options.iter().chain(&others).find(|(_, given)| *given) {
@@ -314,7 +488,7 @@ fn empty_graph(args: &GraphArgs, seed: Option<u64>) -> Result<GraphInput> {
     }
 }
 
-fn refuse_file_options(args: &GraphArgs, why: &str) -> Result<()> {
+fn refuse_file_options(args: &ReadArgs, why: &str) -> Result<()> {
     let given = [
         ("--vertices", args.vertices.is_some()),
         ("--format", args.format.is_some()),
@@ -339,7 +513,7 @@ fn seeded(spec: GraphSpec, seed: Seed) -> Result<GraphSpec> {
     }
 }
 
-fn read_options(args: &GraphArgs) -> ReadOptions {
+fn read_options(args: &ReadArgs) -> ReadOptions {
     let directed = match (args.directed, args.undirected) {
         (true, _) => Some(true),
         (_, true) => Some(false),
@@ -388,6 +562,13 @@ mod tests {
         }
     }
 
+    fn graph_of(input: RunInput) -> (GraphInput, Option<Updates>) {
+        match input {
+            RunInput::Graph { graph, updates } => (graph, updates),
+            other @ RunInput::Folder { .. } => panic!("{other:?}"),
+        }
+    }
+
     fn refusal(line: &str) -> String {
         match run(line) {
             Err(Failure::Usage(sentence)) => sentence,
@@ -400,17 +581,60 @@ mod tests {
         let plan = run("pagerank --graph g.el").expect("right");
         assert_eq!(plan.algorithm, Algorithm::PageRank { iterations: 20, damping: 0.85 });
         assert_eq!((plan.format, plan.destination), (OutputFormat::Table, Destination::Stdout));
-        assert_eq!((plan.graph.options.directed, plan.graph.options.weighted), (None, false));
+        let (graph, _) = graph_of(plan.input);
+        assert_eq!((graph.options.directed, graph.options.weighted), (None, false));
         let plan = run("cdlp --graph g.el --updates u.log --output a/b.json").expect("right");
         assert_eq!(plan.algorithm, Algorithm::Cdlp { iterations: 10 });
         assert_eq!(plan.format, OutputFormat::Json);
-        assert_eq!(plan.updates.map(|updates| updates.options.batch), Some(1));
+        assert_eq!(graph_of(plan.input).1.map(|updates| updates.options.batch), Some(1));
+    }
+
+    #[test]
+    fn a_past_is_a_version_or_a_time() {
+        use std::time::SystemTime;
+        let at = |word: &str| match run(&format!("wcc --db d.evg --at {word}")).map(|p| p.input) {
+            Ok(RunInput::Folder { path, at: Some(at) }) if path == Path::new("d.evg") => at,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(at("17"), When::Version(Version(17)));
+        let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(493_788);
+        assert_eq!(at("2026-05-01T12:00:00Z"), When::Time(noon));
+        assert_eq!(
+            at("2026-05-01T14:00:00.5+02:00"),
+            When::Time(noon + Duration::from_millis(500))
+        );
+        for (word, seconds) in [("10m", 600), ("1h30m", 5400), ("2d", 172_800), ("90s", 90)] {
+            let When::Time(time) = at(word) else { panic!("{word}") };
+            let ago = SystemTime::now().duration_since(time).expect("before now");
+            assert!((seconds..seconds + 60).contains(&ago.as_secs()), "{word}: {ago:?}");
+        }
+        for word in ["yesterday", "-5", "2026-05-01", "0x11", "-10m"] {
+            let line = format!("wcc --db d.evg --at={word}");
+            assert!(refusal(&line).contains(&format!("`{word}` is no version")), "{word}");
+        }
+    }
+
+    #[test]
+    fn modes_of_durability_have_names() {
+        let group = |ms| Durability::Group(Duration::from_millis(ms));
+        for (word, is) in [
+            ("sync", Durability::Sync),
+            ("group:1", group(1)),
+            ("group:250", group(250)),
+            ("os", Durability::Os),
+            ("none", Durability::None),
+        ] {
+            assert_eq!(durability(word).expect("a mode"), is);
+        }
+        for word in ["", "group", "group:", "group:0", "group:3600001", "group:-1", "Sync"] {
+            assert!(matches!(durability(word), Err(Failure::Usage(_))), "{word}");
+        }
     }
 
     #[test]
     fn a_seed_belongs_to_a_generated_graph() {
         let plan = run("wcc --graph graph500-4 --seed 9").expect("right");
-        assert_eq!(plan.graph.name, "graph500-4-s9");
+        assert_eq!(graph_of(plan.input).0.name, "graph500-4-s9");
         assert!(refusal("wcc --graph graph500-4-s3 --seed 9").contains("says its seed already"));
         assert!(refusal("wcc --graph g.el --seed 9").contains("--seed is for generated graphs"));
     }
@@ -433,6 +657,12 @@ mod tests {
             ("wcc --graph g.el --threads 0", "--threads: from 1"),
             ("wcc --graph g.el --updates u.log --batch 0", "at least 1 line"),
             ("wcc --graph graph500-4x", "graph500-SCALE"),
+            ("wcc --graph g.el --at 5", "--at is for a database in a folder"),
+            ("wcc --db d --graph g.el", "--graph does not go with --db"),
+            ("wcc --db d --updates u.log", "--updates does not go with --db"),
+            ("wcc --db d --weighted", "--weighted does not go with --db"),
+            ("wcc --db d --keys text", "--keys is for graph files, and --db is a database"),
+            ("wcc --db d --seed 3", "--seed does not go with --db"),
         ] {
             let sentence = refusal(line);
             assert!(sentence.contains(option), "{line}: {sentence}");

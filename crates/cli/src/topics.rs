@@ -6,9 +6,12 @@ Start here:
   evergraph demo                                 the main job live, in under a minute
   evergraph run pagerank --graph graph500-16     an algorithm on a generated graph
   evergraph run wcc --graph FILE                 the same on a graph of yours
+  evergraph load FILE --into g.evg               a database in a folder, which stays
+  evergraph run wcc --db g.evg                   an algorithm on it
   evergraph bench insert kernels                 how fast it is on this machine
   evergraph help run                             all about a command, with examples
-  evergraph help algorithms | formats | updates  what there is to compute, to read, to replay
+  evergraph help algorithms | formats | updates | durability
+                                                 what there is to compute, read, replay, keep
 
 Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.";
 
@@ -20,6 +23,8 @@ Examples:
       your own graph, two writers
   evergraph demo --graph uniform-16 --weighted
       weights that change, too
+  evergraph demo --durable demo.evg --durability sync
+      every commit on the disk before it returns; opened again from its files in the end
 
 What the writers commit: mostly single edges, added between vertices drawn in proportion to their
 degrees so that hubs stay hubs, or deleted again; some edges of the given graph, deleted and put
@@ -45,11 +50,39 @@ Examples:
       a graph as it is after a log of changes, replayed 100 lines per transaction
   evergraph run wcc --updates all.log
       a graph that consists of its changes alone
+  evergraph run pagerank --db shop.evg --at 10m
+      a database in a folder, as it was ten minutes ago
 
 Formats of the result: `table` is a summary. `graphalytics` has a line `key value` per vertex;
 what a search does not reach is 9223372036854775807 (bfs) or infinity (sssp). `csv` has the header
 `vertex,value`, `json` is one object; there, what is not reached is empty and null. wcc and scc give
 the key of the first vertex of a component, cdlp the label of a community, which is a key.";
+
+pub(crate) const LOAD_EXAMPLES: &str = "\
+Examples:
+  evergraph load web.el.zst --directed --into web.evg
+      a file, whatever reads it, into a new database
+  evergraph load graph500-20 --into g.evg --durability none
+      a generated graph, on the disk when all of it is there
+  evergraph run wcc --db g.evg
+      an algorithm on what was loaded
+
+What an interrupted load needs to go on: the same graph, by the same line. The database is opened,
+the edges that are there are counted and compared with the beginning of the graph, and the rest is
+loaded. A load that is complete is only compared. Under `none` and `os`, and under `group` for a
+moment, what was committed last may be missing after a crash; then it is loaded again.";
+
+pub(crate) const WATCH_EXAMPLES: &str = "\
+Examples:
+  evergraph watch shop.evg
+      every commit that the files tell about
+  evergraph watch shop.evg --follow
+      every commit from now on, until Ctrl-C ends it with exit code 130
+  evergraph watch shop.evg --from 1200 --max 10
+      the commits of versions 1201 to 1210
+
+A commit shows when it was written, under `--durability sync` a moment before it is certain to be
+on the disk. What a checkpoint has removed is refused with the oldest version that is left.";
 
 pub(crate) const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -88,10 +121,11 @@ pub(crate) struct Topic {
     pub(crate) text: &'static str,
 }
 
-pub(crate) const TOPICS: [Topic; 3] = [
+pub(crate) const TOPICS: [Topic; 4] = [
     Topic { name: "algorithms", text: ALGORITHMS },
     Topic { name: "formats", text: FORMATS },
     Topic { name: "updates", text: UPDATES },
+    Topic { name: "durability", text: DURABILITY },
 ];
 
 const ALGORITHMS: &str = "\
@@ -164,4 +198,41 @@ before their edges. In an undirected graph V U is the same edge as U V.
 
 Without --graph the log starts from an empty graph: undirected, or --directed; keys are numbers, or
 --keys text. `evergraph generate updates` makes such logs.
+";
+
+const DURABILITY: &str = "\
+Databases in folders
+
+A database is a folder with a log of commits and, now and then, a checkpoint of the whole graph. One
+process can have it open to write, or several to read; `evergraph watch` needs neither. Nothing is
+lost by ending a program in whatever way: the next one that opens the folder finds every commit that
+was acknowledged, as far as --durability says:
+
+  sync      a commit returns when it is on the disk, and survives a loss of power
+  group:MS  a commit is on the disk MS milliseconds after it returned, and the time the disk takes
+  os        a commit is handed to the system within milliseconds: it survives the end of the
+            program, not a loss of power
+  none      nothing is logged; all is on the disk when the database is closed
+
+Commands
+
+  evergraph load FILE --into PATH       a graph into a database; goes on if it was interrupted
+  evergraph run ALGORITHM --db PATH     an algorithm on it; --at VERSION|TIME for the past
+  evergraph watch PATH                  its commits as lines of JSON; --follow for more to come
+  evergraph stats PATH                  what it holds, in which files, how far back they tell
+  evergraph check PATH                  every file read and checked; exit code 1 if one is wrong
+  evergraph salvage PATH --into NEW     a new database of what is good of a damaged one
+  evergraph demo --durable PATH         the demo in a folder
+
+A line of `evergraph watch`; weights stand in databases that have them:
+
+  {\"changes\":[{\"op\":\"add_vertex\",\"vertex\":7},
+              {\"from\":7,\"op\":\"add_edge\",\"to\":3,\"weight\":0.5},
+              {\"from\":1,\"op\":\"set_weight\",\"to\":2,\"weight\":1.5},
+              {\"from\":4,\"op\":\"remove_edge\",\"to\":5},
+              {\"op\":\"remove_vertex\",\"vertex\":4}],
+   \"time\":\"2026-05-01T12:00:00.000000Z\",\"version\":12}
+
+A checkpoint takes the place of the log before it. How much of the past is kept beyond that is a
+choice of the program that writes (`Options::keep`); these commands keep no more than is needed.
 ";

@@ -42,6 +42,12 @@ pub enum Error {
     /// An update log could not be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// The database holds what a load of this graph did not put there.
+    #[error("the database holds something else: {what}; load into a new one")]
+    OtherContent {
+        /// What differs.
+        what: String,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -40,6 +40,7 @@ mod error;
 // How graphs and changes get in.
 mod load;
 mod replay;
+mod resume;
 
 // What is asked of them.
 pub mod algo;
@@ -51,12 +52,13 @@ pub use evergraph_graph as graph;
 pub use evergraph_store::FAULTS;
 pub use evergraph_store::{
     AnyView, Change, Checked, Commit, CommitError, Database, Directed, Durability,
-    Error as StoreError, Follower, Isolation, Keep, LogSizes, Options, Outcomes, Salvaged,
-    SelfLoops, Service, Snapshot, Stats, Subject, Transaction, Tuning, Version, View, Weights,
-    When, check, check_on, io, salvage, salvage_on, with_view,
+    Error as StoreError, Files, Follower, Isolation, Keep, LogSizes, Options, Outcomes, Salvaged,
+    SelfLoops, Service, Snapshot, Start, Stats, Subject, Transaction, Tuning, Version, View,
+    Watcher, Weights, When, check, check_on, io, salvage, salvage_on, watch, watch_on, with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};
+pub use resume::{Resumed, resume_into};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -64,37 +64,25 @@ pub fn load_into(
     progress: &dyn Progress,
 ) -> Result<()> {
     let batch = options.batch.max(1);
-    let load =
-        Load { db, list, progress, done: AtomicU64::new(0), stopped: AtomicBool::new(false) };
+    let load = Load::new((db, list), progress);
     if list.keys.kind() != KeyKind::Dense || db.key_kind() != KeyKind::Dense {
         // One after the other, so that vertices get their ids in order.
-        for range in ranges(list.keys.len() as usize, batch) {
-            load.commit(range, |tx, v| tx.add_vertex(load.key(v as VertexId)))?;
-        }
+        batches(0..list.keys.len() as usize, batch).try_for_each(|range| load.vertices(range))?;
     }
-    let weights = list.weights.as_deref();
-    ranges(list.edges.len(), batch).into_par_iter().try_for_each(|range| {
-        load.commit(range.clone(), |tx, edge| {
-            let (source, target) = list.edges[edge];
-            let (source, target) = (load.key(source), load.key(target));
-            match weights {
-                Some(weights) => tx.add_weighted_edge(source, target, weights[edge]),
-                None => tx.add_edge(source, target),
-            }
-        })?;
-        load.tick(range.len())
-    })
+    let batches: Vec<_> = batches(0..list.edges.len(), batch).collect();
+    batches.into_par_iter().try_for_each(|range| load.edges(range))
 }
 
-fn ranges(length: usize, batch: usize) -> Vec<Range<usize>> {
-    (0..length).step_by(batch).map(|start| start..length.min(start + batch)).collect()
+/// A range in pieces.
+pub(crate) fn batches(all: Range<usize>, batch: usize) -> impl Iterator<Item = Range<usize>> {
+    all.clone().step_by(batch).map(move |start| start..all.end.min(start + batch))
 }
 
 /// Tries of a batch before its conflict is reported: it can conflict only with other writers.
 const TRIES: usize = 100;
 
 /// A load under way.
-struct Load<'a> {
+pub(crate) struct Load<'a> {
     db: &'a Database,
     list: &'a EdgeList,
     progress: &'a dyn Progress,
@@ -104,7 +92,39 @@ struct Load<'a> {
     stopped: AtomicBool,
 }
 
-impl Load<'_> {
+impl<'a> Load<'a> {
+    /// Nothing was loaded yet.
+    pub(crate) fn new(
+        (db, list): (&'a Database, &'a EdgeList),
+        progress: &'a dyn Progress,
+    ) -> Self {
+        Self { db, list, progress, done: AtomicU64::new(0), stopped: AtomicBool::new(false) }
+    }
+
+    /// So many edges are there already.
+    pub(crate) fn after(self, edges: u64) -> Self {
+        Self { done: AtomicU64::new(edges), ..self }
+    }
+
+    /// Adds some of the vertices in a transaction.
+    pub(crate) fn vertices(&self, range: Range<usize>) -> Result<()> {
+        self.commit(range, |tx, v| tx.add_vertex(self.key(v as VertexId)))
+    }
+
+    /// Adds some of the edges in a transaction.
+    pub(crate) fn edges(&self, range: Range<usize>) -> Result<()> {
+        let EdgeList { edges, weights, .. } = self.list;
+        self.commit(range.clone(), |tx, edge| {
+            let (source, target) = edges[edge];
+            let (source, target) = (self.key(source), self.key(target));
+            match weights {
+                Some(weights) => tx.add_weighted_edge(source, target, weights[edge]),
+                None => tx.add_edge(source, target),
+            }
+        })?;
+        self.tick(range.len())
+    }
+
     fn key(&self, v: VertexId) -> evergraph_graph::KeyRef<'_> {
         self.list.keys.key(v).expect("the ends of an edge list are its vertices")
     }

@@ -12,6 +12,8 @@ pub enum Stage {
     Generating,
     /// Numbering vertices, looking for duplicates, putting edges in order; not counted.
     Arranging,
+    /// Comparing what a database holds with what it is to hold; counted in edges.
+    Comparing,
     /// Committing edges to a database; counted in edges.
     Committing,
     /// Reading the files of a database; counted in bytes.

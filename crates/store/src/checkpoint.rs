@@ -21,12 +21,12 @@ use std::path::Path;
 use evergraph_graph::{Key, KeyKind, VertexId};
 use rayon::prelude::*;
 
-use crate::folder::{Folder, Schema, checkpoint_name, corrupt, disk_error};
+use crate::folder::{Folder, Numbered, Schema, checkpoint_name, corrupt, disk_error};
 use crate::io::File;
 use crate::log::frame::{self, HEADER, Header};
 use crate::log::record::{Malformed, Source};
 use crate::log::state::{Edge, State, Vertices};
-use crate::{Result, Version};
+use crate::{Error, Result, Version};
 
 const MAGIC: [u8; 8] = *b"EVGCKP01";
 const FORMAT: u32 = 1;
@@ -196,6 +196,18 @@ pub(crate) fn read(folder: &Folder, path: &Path, version: u64) -> Result<State> 
     }
     assemble(folder.schema, version, &frames)
         .map_err(|(offset, Malformed(reason))| corrupt(path, offset, reason))
+}
+
+/// The newest of these checkpoints that is good, and what is wrong with those after it.
+pub(crate) fn newest(folder: &Folder, files: &[Numbered]) -> (Option<State>, Vec<Error>) {
+    let mut problems = Vec::new();
+    for file in files.iter().rev() {
+        match read(folder, &file.path, file.version) {
+            Ok(state) => return (Some(state), problems),
+            Err(error) => problems.push(error),
+        }
+    }
+    (None, problems)
 }
 
 /// When a checkpoint was made, in microseconds since 1970: its first frame says so.

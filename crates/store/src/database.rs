@@ -15,6 +15,7 @@ use crate::engine::fat_tree::{Changes, Effect, Idle, Load, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::fault::{Fault, planted};
+use crate::files::Files;
 use crate::history::{Change, Commit, Follower, When, net};
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
@@ -281,6 +282,12 @@ impl Database {
     /// what the commits between them come to.
     pub fn diff(&self, from: Version, to: Version) -> Result<Vec<Change>> {
         Ok(net(self.changes(from, to)?, self.is_directed()))
+    }
+
+    /// What files there are, and how far back they tell.
+    pub fn files(&self) -> Result<Files> {
+        let durable = self.inner.durable.as_ref().ok_or(Error::NotDurable)?;
+        durable.files(self.version().0)
     }
 
     /// Ends every snapshot that has been open for longer than `age`, to a tenth of a second:

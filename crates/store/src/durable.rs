@@ -19,6 +19,7 @@ use evergraph_graph::{GraphView, Key, VertexId};
 
 use crate::database::{Database, Inner};
 use crate::engine::fat_tree::Changes;
+use crate::files::{self, Files};
 use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
 use crate::io::{Disk, Lock};
 use crate::log::reader::{Piece, Reader};
@@ -339,6 +340,12 @@ impl Durable {
             log.write(false)?;
         }
         Ok(())
+    }
+
+    /// What files there are.
+    pub(crate) fn files(&self, newest: u64) -> Result<Files> {
+        let _reads = self.files.read();
+        files::count(&self.folder, newest)
     }
 
     /// A reader of the commits after a version.

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use evergraph_graph::{Key, VertexId};
+use evergraph_graph::{Key, KeyRef, VertexId};
 
 use crate::database::Inner;
-use crate::log::reader::Reader;
+use crate::log::reader::{Piece, Reader};
 use crate::log::record::{Item, Shape};
 use crate::log::recover::Until;
 use crate::sync::yield_now;
@@ -199,23 +199,55 @@ impl Follower {
     fn read_more(&mut self) -> Result<bool> {
         let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
         let Some(piece) = durable.read_on(&mut self.reader)? else { return Ok(false) };
-        let (db, position, read) = (&self.db, self.position.0, &mut self.read);
-        piece.each(self.shape, |version, time, source| {
-            let mut changes = Vec::new();
-            source.record(|item| {
-                if version > position {
-                    changes.push(Change::new(item, |id| db.key_of(id)));
-                }
-                Ok(())
-            })?;
-            if version > position {
-                read.push(Commit { version: Version(version), time: at(time), changes });
-            }
-            Ok(())
-        })?;
+        self.read = commits(&piece, self.shape, (self.position, &mut &*self.db))?;
         self.read.reverse();
         Ok(true)
     }
+}
+
+/// Who knows which key an id stands for.
+pub(crate) trait Names {
+    /// Hears that an id was given to a key.
+    fn given(&mut self, id: VertexId, key: KeyRef<'_>);
+
+    /// The key of an id.
+    fn key(&self, id: VertexId) -> Key;
+}
+
+/// The dictionary of the database knows all of them.
+impl Names for &Inner {
+    fn given(&mut self, _: VertexId, _: KeyRef<'_>) {}
+
+    fn key(&self, id: VertexId) -> Key {
+        self.key_of(id)
+    }
+}
+
+/// The commits of a piece that come after a version, in order.
+pub(crate) fn commits(
+    piece: &Piece,
+    shape: Shape,
+    (after, names): (Version, &mut impl Names),
+) -> Result<Vec<Commit>> {
+    let mut commits = Vec::new();
+    piece.each(shape, |version, time, source| {
+        let wanted = version > after.0;
+        let mut changes = Vec::new();
+        source.record(|item| {
+            if let Item::AddVertex(id, key) = item {
+                names.given(id, key);
+            }
+            if wanted {
+                changes.push(Change::new(item, |id| names.key(id)));
+            }
+            Ok(())
+        })?;
+        if wanted {
+            commits.push(Commit { version: Version(version), time: at(time), changes });
+        }
+        Ok(())
+    })?;
+    Ok(commits)
 }
 
 /// What changed over several commits, each vertex and edge once: a vertex or edge that came and went

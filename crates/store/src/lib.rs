@@ -24,6 +24,7 @@ mod dictionary;
 mod durable;
 mod error;
 mod fault;
+mod files;
 mod folder;
 mod history;
 mod log;
@@ -31,6 +32,7 @@ mod repair;
 mod service;
 mod stream;
 mod time;
+mod watch;
 
 mod txn;
 
@@ -52,6 +54,7 @@ pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
 #[cfg(feature = "faults")]
 pub use fault::FAULTS;
+pub use files::Files;
 pub use history::{Change, Commit, Follower, When};
 pub use options::{
     Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning,
@@ -62,3 +65,4 @@ pub use stream::{Step, Stream, Window, Windows};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};
+pub use watch::{Start, Watcher, watch, watch_on};

@@ -91,7 +91,8 @@ pub fn check_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>) -> Result<Checked> 
     Ok(Checked { version: stats.version, vertices: stats.vertices, edges: stats.edges, ..checked })
 }
 
-fn find(disk: &Arc<dyn Disk>, path: &Path) -> Result<Folder> {
+/// The database in a folder, which must be there.
+pub(crate) fn find(disk: &Arc<dyn Disk>, path: &Path) -> Result<Folder> {
     Folder::find(disk, path)?.ok_or_else(|| Error::NotFound { path: path.to_path_buf() })
 }
 
@@ -134,17 +135,8 @@ pub fn salvage_on(
 /// What is good of the files.
 fn read_good(folder: &Folder) -> Result<(State, Salvaged)> {
     let listing = folder.list()?;
-    let mut saved = Salvaged::default();
-    let mut state = None;
-    for file in listing.checkpoints.iter().rev() {
-        match checkpoint::read(folder, &file.path, file.version) {
-            Ok(good) => {
-                state = Some(good);
-                break;
-            }
-            Err(error) => saved.problems.push(error),
-        }
-    }
+    let (state, problems) = checkpoint::newest(folder, &listing.checkpoints);
+    let mut saved = Salvaged { problems, ..Salvaged::default() };
     let mut state = state.unwrap_or_else(|| State::initial(folder.schema));
     for (at, file) in listing.segments.iter().enumerate() {
         let bytes = read(folder, file)?;

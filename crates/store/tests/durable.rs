@@ -300,6 +300,33 @@ fn commits_that_were_not_written_down_are_missed() {
 }
 
 #[test]
+fn a_checkpoint_without_a_log_is_all_there_is() {
+    use evergraph_store::Version;
+    for commits in [1, 3] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = Database::options().durability(Durability::None);
+        let db = open(&options, folder.path());
+        for v in 0..commits {
+            db.transaction(0, |tx| tx.add_vertex(v)).expect("commits");
+        }
+        db.close().expect("closes");
+        let db = Database::options().open_read_only(folder.path()).expect("opens");
+        let oldest = Version(commits);
+        let past = db.snapshot_at(Version(0)).map(drop);
+        assert_eq!(past, Err(Error::PositionTooOld { oldest }));
+        assert_eq!(db.files().map(|files| files.oldest), Ok(oldest));
+        drop(db);
+        let file = folder.path().join(format!("checkpoint-{commits:020}.evc"));
+        let mut bytes = std::fs::read(&file).expect("there");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&file, bytes).expect("writes");
+        let opened = Database::open(folder.path()).map(drop);
+        assert!(matches!(opened, Err(Error::Corrupt { .. })), "{commits}: {opened:?}");
+    }
+}
+
+#[test]
 fn damage_is_found_and_what_is_good_is_saved() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, saved) = (folder.path().join("bank.evg"), folder.path().join("saved.evg"));

@@ -17,6 +17,12 @@ fn every_command_and_topic_has_a_page() {
         ("help algorithms", ["pagerank", "--damping"]),
         ("help formats", ["graph500-SCALE", ".mtx"]),
         ("help updates", ["dv U", "--batch N"]),
+        ("help durability", ["group:MS", "evergraph salvage PATH --into NEW"]),
+        ("help load", ["Examples:", "--durability"]),
+        ("help watch", ["Examples:", "--follow"]),
+        ("help stats", ["--output-format", "PATH"]),
+        ("help check", ["--output-format", "PATH"]),
+        ("help salvage", ["--into", "PATH"]),
     ] {
         let page = folder.output(line);
         for part in parts {
@@ -28,7 +34,7 @@ fn every_command_and_topic_has_a_page() {
 #[test]
 fn every_page_fits_a_terminal() {
     let folder = Folder::new();
-    for line in ["help", "help algorithms", "help formats", "help updates"] {
+    for line in ["help", "help algorithms", "help formats", "help updates", "help durability"] {
         let page = folder.output(line);
         let long = page.lines().find(|line| line.chars().count() > 100);
         assert_eq!(long, None, "{line}");

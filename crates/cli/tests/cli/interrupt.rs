@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Folder, ran};
 
 /// Presses Ctrl-C, once the program listens and some work was done.
-fn press_ctrl_c(child: &Child) {
+pub(crate) fn press_ctrl_c(child: &Child) {
     const SIGINT_BIT: u64 = 1 << 1;
     let listens = || {
         // Where the system does not say, the pause below must do.
@@ -54,6 +54,7 @@ fn work_ends_and_leaves_nothing() {
     interrupted(&folder, "run lcc --graph graph500-19 --output out.csv");
     interrupted(&folder, "generate updates --graph graph500-16 --updates-per-edge 1000 --output u");
     interrupted(&folder, "demo --graph graph500-21");
+    interrupted(&folder, "load graph500-22 --into g.evg");
     interrupted(&folder, "bench update --graph graph500-18 --updates-per-edge 1000");
     assert_eq!(folder.names(), [""; 0]);
 }

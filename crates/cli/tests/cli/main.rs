@@ -2,12 +2,15 @@
 
 mod bench;
 mod demo;
+mod durable;
 mod errors;
 mod generate;
 mod help;
 mod interrupt;
+mod load;
 mod references;
 mod results;
 mod support;
 mod updates;
 mod usage;
+mod watch;

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use super::frame::{self, HEADER, Header};
 use super::record::{Malformed, Source};
-use super::recover::End;
-use super::segment::{BATCH, START};
+use super::recover::{End, read};
+use super::segment::{BATCH, START, Segment};
 use crate::folder::{Folder, Numbered, corrupt, disk_error};
 use crate::{Error, Result, Version};
 
@@ -49,6 +49,44 @@ impl Reader {
         Self { folder, next: after + 1, segment: None }
     }
 
+    /// The last version that was passed on.
+    pub(crate) fn position(&self) -> u64 {
+        self.next - 1
+    }
+
+    /// Has the next piece be looked for in whatever file holds it now.
+    pub(crate) fn lose_place(&mut self) {
+        self.segment = None;
+    }
+
+    /// What is wrong with the segment, if the next batch can not be read for another reason than
+    /// that it is not written yet. The writer may be in the middle of it: the caller looks again.
+    pub(crate) fn damage(&self) -> Result<Option<Error>> {
+        let Some(Place { first, path, offset }) = &self.segment else { return Ok(None) };
+        let segments = self.folder.list()?.segments;
+        let next = segments.iter().find(|file| file.version > *first);
+        let mut begun = [0; HEADER];
+        let opened = self.folder.disk.open(path, false);
+        let looked = opened.and_then(|file| file.read_up_to(&mut begun, *offset));
+        looked.map_err(|error| disk_error("read", path, &error))?;
+        if next.is_none() && begun == [0; HEADER] {
+            return Ok(None);
+        }
+        let bytes = read(&self.folder, &Numbered { version: *first, path: path.clone() })?;
+        let segment = Segment {
+            folder: &self.folder,
+            path,
+            first: *first,
+            bytes: &bytes,
+            last: next.is_none(),
+        };
+        let damage = segment.content().err();
+        Ok(damage.or(next.filter(|next| next.version > self.next).map(|next| {
+            let gap = format!("versions {} to {} are missing", self.next, next.version);
+            corrupt(&next.path, 0, gap)
+        })))
+    }
+
     /// The next batches; none if there are none yet. `end` is where the log ends, if this program is
     /// the one that writes it.
     pub(crate) fn piece(&mut self, end: Option<End>) -> Result<Option<Piece>> {
@@ -64,7 +102,8 @@ impl Reader {
             if !self.find(end)? || self.segment.as_ref().is_some_and(|now| now.first == place.first)
             {
                 self.segment = Some(place);
-                return self.check_for_gap(end).map(|()| None);
+                // Where it is not known where the log ends, more may be there by now.
+                return end.map_or(Ok(()), |end| self.check_for_gap(end)).map(|()| None);
             }
         }
     }
@@ -85,10 +124,9 @@ impl Reader {
 
     /// An error if later commits are there, but not those that come next: for a while nothing was
     /// written down.
-    fn check_for_gap(&self, end: Option<End>) -> Result<()> {
+    fn check_for_gap(&self, (last, _): End) -> Result<()> {
         let segments = self.folder.list()?.segments;
-        let grown = |file: &&Numbered| end.is_none_or(|(last, _)| file.version <= last);
-        let later = segments.iter().filter(grown).find(|file| file.version > self.next);
+        let later = segments.iter().find(|file| (self.next + 1..=last).contains(&file.version));
         let gap = later.map(|file| Error::PositionTooOld { oldest: Version(file.version - 1) });
         gap.map_or(Ok(()), Err)
     }

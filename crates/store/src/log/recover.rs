@@ -98,10 +98,12 @@ pub(crate) fn recover(
     let checkpoint = state.version;
     let at = listing.segments.partition_point(|segment| segment.version <= state.version + 1);
     let needed = &listing.segments[at.saturating_sub(1)..];
-    let begin = needed.first().or(listing.checkpoints.last());
+    // Without a log the newest checkpoint is the first that is left.
+    let after = |file: &Numbered| Numbered { version: file.version + 1, ..file.clone() };
+    let begin = needed.first().cloned().or_else(|| listing.checkpoints.last().map(after));
     let gap = begin.filter(|file| file.version > state.version + 1);
     if let Some(gap) = gap {
-        return Err(damaged.unwrap_or_else(|| missing(gap, state.version + 1, until)));
+        return Err(damaged.unwrap_or_else(|| missing(&gap, state.version + 1, until)));
     }
     let mut reading =
         Reading { folder, until, grown: end, progress, done: 0, total: 0, good: Good::default() };

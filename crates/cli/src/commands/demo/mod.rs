@@ -7,6 +7,8 @@
 //!      shows both (`board`).
 //!   3. Replay the notes in the order of versions into a model that shares no code with the store
 //!      (`model`), and compare every list of every vertex (`compare`).
+//!   4. If the store is a database in a folder, close it, open it again from its files, and compare
+//!      that with the model, too.
 
 mod analyst;
 mod board;
@@ -16,18 +18,21 @@ mod model;
 mod record;
 mod writer;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use evergraph::graph::EdgeList;
-use evergraph::{Database, LoadOptions};
+use evergraph::{Database, Durability, LoadOptions, StoreError};
+use indicatif::HumanBytes;
 
+use crate::database;
 use crate::failure::Failure;
 use crate::input::{self, describe};
 use crate::interrupt::Interrupt;
 use crate::numbers::{Seconds, count, counted, per_second};
 use crate::output;
 use crate::progress::Bar;
-use crate::resolve::DemoPlan;
+use crate::resolve::{DemoPlan, DurablePlace};
 use compare::Differences;
 use live::{Ended, Live};
 use model::{Flaw, Model};
@@ -39,6 +44,9 @@ const SINGLE_EDGE_LOAD_MAX: usize = 1 << 24;
 
 /// Shows the main job.
 pub(crate) fn demo(plan: &DemoPlan, interrupt: &Interrupt) -> Result<(), Failure> {
+    if let Some(place) = &plan.durable {
+        must_be_new(&place.path)?;
+    }
     let input = input::read(&plan.graph, interrupt)?;
     let list = &input.list;
     if list.edges.is_empty() {
@@ -49,8 +57,8 @@ pub(crate) fn demo(plan: &DemoPlan, interrupt: &Interrupt) -> Result<(), Failure
     let what = describe(list.keys.len().into(), list.edges.len() as u64, kind);
     say(&format!("{}: {what}, in {}", plan.graph.name, Seconds(input.time)))?;
 
-    let db = input::database_options(&plan.graph, list).in_memory();
-    load(&db, list, interrupt)?;
+    let db = open(plan, list, interrupt)?;
+    load(&db, plan, (list, interrupt))?;
     let loaded = db.version().0;
     let live = Live { db: &db, list, plan, interrupt, record_bytes_max: record::BYTES_MAX };
     let (records, ended) = live.run()?;
@@ -61,8 +69,68 @@ pub(crate) fn demo(plan: &DemoPlan, interrupt: &Interrupt) -> Result<(), Failure
         interrupt.ending_at_once(|| verify(&db, (list, loaded), &records))?
     };
     say(&format!("replayed and compared in {}", Seconds(start.elapsed())))?;
+    let version = db.version();
+    if let Some(place) = &plan.durable {
+        reopen(db, &place.path, (list, &model, interrupt))?;
+    }
     // Plain, for programs that look for this line.
-    say(&format!("verified: {} edges, {} commits", model.edge_count(), db.version().0))
+    say(&format!("verified: {} edges, {} commits", model.edge_count(), version.0))
+}
+
+/// An empty database for the graph, in memory or in a folder.
+fn open(plan: &DemoPlan, list: &EdgeList, interrupt: &Interrupt) -> Result<Database, Failure> {
+    let options = input::database_options(&plan.graph, list);
+    match &plan.durable {
+        None => Ok(options.in_memory()),
+        Some(DurablePlace { path, durability }) => {
+            Ok(database::open(path, options.durability(*durability), interrupt)?)
+        }
+    }
+}
+
+/// Fails if there is a database already: the demo begins with an empty one.
+fn must_be_new(path: &Path) -> Result<(), Failure> {
+    database::must_be_free(path)?;
+    if database::holds_database(path) {
+        return Err(StoreError::Exists { path: path.to_path_buf() }.into());
+    }
+    Ok(())
+}
+
+/// Closes the database, opens it again, and compares what its files hold with the model.
+fn reopen(
+    db: Database,
+    path: &Path,
+    (list, model, interrupt): (&EdgeList, &Model, &Interrupt),
+) -> Result<(), Failure> {
+    let version = db.version();
+    let start = Instant::now();
+    db.close()?;
+    let closed = start.elapsed();
+    let start = Instant::now();
+    // The work is done: Ctrl-C, which may have ended the live part, does not end this.
+    let db = database::open_read_only(path, &Interrupt::default())?;
+    let opened = start.elapsed();
+    if db.version() != version {
+        return Err(Failure::Failed(format!(
+            "not verified: closed at version {version}, the files have version {}",
+            db.version()
+        )));
+    }
+    let start = Instant::now();
+    let differences = {
+        let _wheel = Bar::wheel(interrupt, "verifying");
+        interrupt.ending_at_once(|| compare::compare(&db, list, model))?
+    };
+    report(&differences)?;
+    let files = db.files()?;
+    let bytes = HumanBytes(files.segment_bytes + files.checkpoint_bytes);
+    say(&format!(
+        "closed in {}, opened again in {} from {bytes}, compared in {}",
+        Seconds(closed),
+        Seconds(opened),
+        Seconds(start.elapsed())
+    ))
 }
 
 fn say(line: &str) -> Result<(), Failure> {
@@ -70,8 +138,14 @@ fn say(line: &str) -> Result<(), Failure> {
 }
 
 /// Loads the graph and says how fast that went.
-fn load(db: &Database, list: &EdgeList, interrupt: &Interrupt) -> Result<(), Failure> {
-    let single = list.edges.len() <= SINGLE_EDGE_LOAD_MAX;
+fn load(
+    db: &Database,
+    plan: &DemoPlan,
+    (list, interrupt): (&EdgeList, &Interrupt),
+) -> Result<(), Failure> {
+    // Where each commit waits for the disk, one per edge would take too long.
+    let waits = plan.durable.as_ref().is_some_and(|place| place.durability == Durability::Sync);
+    let single = list.edges.len() <= SINGLE_EDGE_LOAD_MAX && !waits;
     let options = if single { LoadOptions { batch: 1 } } else { LoadOptions::default() };
     let time = input::load(db, list, options, interrupt)?;
     let transactions = db.version().0;
@@ -95,7 +169,7 @@ fn told(ended: &Ended, planned: Duration) -> String {
         live::Why::RecordFull => format!(
             " of {}, because the record of changes has reached its limit of {}",
             Seconds(planned),
-            indicatif::HumanBytes(record::BYTES_MAX as u64)
+            HumanBytes(record::BYTES_MAX as u64)
         ),
     };
     let rate = per_second(*commits, *time);

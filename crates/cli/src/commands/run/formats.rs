@@ -4,12 +4,14 @@
 
 use std::borrow::Cow;
 use std::io::{Result, Write};
+use std::time::Duration;
 
 use evergraph::graph::Key;
 
+use super::Report;
 use super::compute::Answer;
+use super::prepare::{Loaded, Steps};
 use super::values::{Value, value, vertices};
-use super::{Report, Times};
 
 /// A line `key value` per vertex, in id order.
 pub(super) fn graphalytics(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
@@ -70,13 +72,13 @@ pub(super) fn json(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     let Report { plan, graph, .. } = report;
     writeln!(out, "{{")?;
     writeln!(out, "  \"algorithm\": {},", text(plan.algorithm.name()))?;
-    writeln!(out, "  \"graph\": {},", text(&plan.graph.name))?;
+    writeln!(out, "  \"graph\": {},", text(&plan.input.name()))?;
     writeln!(out, "  \"directed\": {},", graph.directed)?;
     writeln!(out, "  \"weighted\": {},", graph.weighted)?;
     writeln!(out, "  \"version\": {},", graph.version)?;
     writeln!(out, "  \"vertices\": {},", graph.vertices)?;
     writeln!(out, "  \"edges\": {},", graph.edges)?;
-    times(&report.times, out)?;
+    times(report, out)?;
     if let Answer::Triangles(output) = &report.answer {
         return write!(out, "  \"triangles\": {}\n}}\n", output.triangles);
     }
@@ -96,17 +98,20 @@ pub(super) fn json(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
 }
 
 /// The time of the algorithm, and those of the other steps.
-fn times(times: &Times, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "  \"seconds\": {:?},", times.compute.as_secs_f64())?;
-    writeln!(out, "  \"read_seconds\": {:?},", times.read.as_secs_f64())?;
-    writeln!(out, "  \"load_seconds\": {:?},", times.load.as_secs_f64())?;
-    if let Some(time) = times.replay {
-        writeln!(out, "  \"update_seconds\": {:?},", time.as_secs_f64())?;
+fn times(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut time =
+        |name: &str, time: Duration| writeln!(out, "  \"{name}\": {:?},", time.as_secs_f64());
+    time("seconds", report.times.compute)?;
+    match &report.steps {
+        Steps::Opened(opened) => time("open_seconds", *opened)?,
+        Steps::Loaded { loaded, replayed } => {
+            let Loaded { read, load, .. } = loaded.unwrap_or_default();
+            time("read_seconds", read)?;
+            time("load_seconds", load)?;
+            replayed.iter().try_for_each(|&(_, replay)| time("update_seconds", replay))?;
+        }
     }
-    if let Some(time) = times.verify {
-        writeln!(out, "  \"verify_seconds\": {:?},", time.as_secs_f64())?;
-    }
-    Ok(())
+    report.times.verify.map_or(Ok(()), |verify| time("verify_seconds", verify))
 }
 
 fn json_key(key: &Key) -> Cow<'_, str> {

@@ -1,35 +1,34 @@
 //! `evergraph run`: an algorithm on a snapshot of the live store.
 //!
-//! Read or make the graph, load it by transactions, replay the updates, open a snapshot, compute,
-//! check if asked to, write the result.
+//! Prepare the snapshot, compute, check if asked to, write the result.
 
 mod compute;
 mod formats;
+mod prepare;
 mod summary;
 mod values;
 
 use std::time::{Duration, Instant};
 
-use evergraph::graph::progress::Progress;
-use evergraph::graph::read::KeyChoice;
-use evergraph::graph::update::UpdateReader;
-use evergraph::graph::{EdgeList, GraphView, Key, KeyKind, KeyRef};
-use evergraph::{Database, LoadOptions, Replayed, Snapshot, algo, with_view};
+use evergraph::graph::{GraphView, Key, KeyKind, KeyRef};
+use evergraph::{Snapshot, algo, with_view};
 use rayon::ThreadPoolBuilder;
 
 use crate::failure::Failure;
-use crate::input::{self, Input};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Bar;
-use crate::resolve::{Algorithm, RunPlan, Updates};
+use crate::resolve::{Algorithm, RunPlan};
 use compute::{Answer, Question};
+use prepare::{Prepared, Steps, prepare};
 
 /// What there is to tell in the end.
 struct Report<'a> {
     plan: &'a RunPlan,
     graph: GraphFacts,
     answer: Answer,
+    /// How the snapshot came to be.
+    steps: Steps,
     /// The key of every id, none where there is no vertex.
     keys: Vec<Option<Key>>,
     times: Times,
@@ -42,17 +41,11 @@ struct GraphFacts {
     directed: bool,
     weighted: bool,
     version: u64,
-    replayed: Option<Replayed>,
-    bytes_read: u64,
-    edges_loaded: u64,
 }
 
-/// How long each step took.
-#[derive(Clone, Copy, Default)]
+/// How long the algorithm and its check took.
+#[derive(Clone, Copy)]
 struct Times {
-    read: Duration,
-    load: Duration,
-    replay: Option<Duration>,
     compute: Duration,
     verify: Option<Duration>,
 }
@@ -60,38 +53,21 @@ struct Times {
 /// Does what the plan says.
 pub(crate) fn run(plan: &RunPlan, interrupt: &Interrupt) -> Result<(), Failure> {
     plan.destination.check()?;
-    if let Some(updates) = &plan.updates {
-        // Only whether it can be opened, before the work that comes first.
-        UpdateReader::open(&updates.path, KeyChoice::Auto, &())?;
-    }
     if let Some(threads) = plan.threads {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| Failure::Failed(format!("cannot start {threads} threads: {error}")))?;
     }
-    let Input { list, time, bytes } = input::read(&plan.graph, interrupt)?;
-    let mut times = Times { read: time, ..Times::default() };
-    if matches!(plan.algorithm, Algorithm::Sssp { .. }) && list.weights.is_none() {
-        output::note("note: the graph has no weights, so each edge counts 1 (--weighted)");
-    }
-    let db = open(plan, &list);
-    times.load = input::load(&db, &list, LoadOptions::default(), interrupt)?;
-    let edges_loaded = list.edges.len() as u64;
-    drop(list);
-    let replayed = match &plan.updates {
-        None => None,
-        Some(updates) => {
-            let bar = Bar::replaying(interrupt);
-            let replayed = replay(&db, updates, &bar)?;
-            times.replay = Some(bar.elapsed());
-            Some(replayed)
-        }
-    };
-    let snapshot = db.snapshot()?;
+    let Prepared { snapshot, edges, steps, db: _db } = prepare(plan, interrupt)?;
     let keys = snapshot.keys()?;
+    let graph = facts(&snapshot, edges)?;
+    if matches!(plan.algorithm, Algorithm::Sssp { .. }) && !graph.weighted {
+        let hint = if plan.input.is_folder() { "" } else { " (--weighted)" };
+        output::note(&format!("note: the graph has no weights, so each edge counts 1{hint}"));
+    }
     let question = question(plan, &snapshot, (&keys, interrupt))?;
     let bar = Bar::wheel(interrupt, plan.algorithm.name());
     let answer = compute::compute(&question, &snapshot)?;
-    times.compute = bar.elapsed();
+    let mut times = Times { compute: bar.elapsed(), verify: None };
     drop(bar);
     if plan.verify {
         let start = Instant::now();
@@ -100,26 +76,7 @@ pub(crate) fn run(plan: &RunPlan, interrupt: &Interrupt) -> Result<(), Failure> 
         times.verify = Some(start.elapsed());
     }
     interrupt.check()?;
-    let graph = GraphFacts {
-        replayed,
-        bytes_read: bytes,
-        edges_loaded,
-        ..facts(&snapshot, db.stats().edges)?
-    };
-    write(&Report { plan, graph, answer, keys, times })
-}
-
-/// An empty database for the graph.
-fn open(plan: &RunPlan, list: &EdgeList) -> Database {
-    let options = input::database_options(&plan.graph, list);
-    // An update may name any number, and dense keys are ids: a large one would be a large graph.
-    let dense = list.keys.kind() == KeyKind::Dense;
-    let options = if dense && plan.updates.is_some() { options.number_keys() } else { options };
-    options.in_memory()
-}
-
-fn replay(db: &Database, updates: &Updates, bar: &dyn Progress) -> Result<Replayed, Failure> {
-    Ok(evergraph::replay(db, &updates.path, &updates.options, bar)?)
+    write(&Report { plan, graph, answer, steps, keys, times })
 }
 
 /// The algorithm with the ids of this snapshot.
@@ -172,9 +129,6 @@ fn facts(snapshot: &Snapshot, edges: u64) -> Result<GraphFacts, Failure> {
         directed: view.is_directed(),
         weighted: !matches!(snapshot.view()?, evergraph::AnyView::Plain(_)),
         version: snapshot.version().0,
-        replayed: None,
-        bytes_read: 0,
-        edges_loaded: 0,
     }))
 }
 

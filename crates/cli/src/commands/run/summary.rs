@@ -3,18 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{Result, Write};
+use std::time::Duration;
 
+use evergraph::Replayed;
 use evergraph::algo::{SccOutput, WccOutput};
 use evergraph::graph::Key;
 use evergraph::kernels::bfs::UNREACHED;
-use indicatif::HumanBytes;
 
 use super::Report;
 use super::compute::Answer;
+use super::prepare::{Loaded, Steps};
 use super::values::vertices;
-use crate::input::describe;
+use crate::input::{describe, tell_reading};
 use crate::numbers::{Seconds, count, counted, measured, per_second};
-use crate::resolve::Origin;
+use crate::output::line;
+use crate::resolve::RunInput;
 
 /// How many of the first are shown.
 const SHOWN: usize = 10;
@@ -23,8 +26,8 @@ const SHOWN: usize = 10;
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     let Report { plan, graph, .. } = report;
     let name = plan.algorithm.name();
-    write!(out, "{name} of {}", plan.graph.name)?;
-    if let Some(updates) = &plan.updates {
+    write!(out, "{name} of {}", plan.input.name())?;
+    if let RunInput::Graph { updates: Some(updates), .. } = &plan.input {
         write!(out, " after {}", updates.path.display())?;
     }
     writeln!(out, "\n")?;
@@ -39,32 +42,31 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
     headline(report, out)
 }
 
-fn line(out: &mut dyn Write, name: &str, text: &str) -> Result<()> {
-    writeln!(out, "  {name:<10}  {text}")
-}
-
 /// What was done, and how long it took.
 fn steps(report: &Report<'_>, out: &mut dyn Write) -> Result<()> {
-    let Report { plan, graph, times, .. } = report;
-    if matches!(plan.graph.origin, Origin::Source(_)) {
-        let (step, amount) = match graph.bytes_read {
-            0 => ("generated", String::new()),
-            bytes => ("read", format!(", {}", HumanBytes(bytes))),
-        };
-        line(out, step, &format!("in {}{amount}", Seconds(times.read)))?;
-        let rate = per_second(graph.edges_loaded, times.load);
-        let rate = format!("in {}, {rate} edges/s", Seconds(times.load));
-        line(out, "loaded", &rate)?;
-    }
-    if let (Some(done), Some(time)) = (graph.replayed, times.replay) {
-        let updates = counted(done.updates, "update", "updates");
-        let transactions = counted(done.transactions, "transaction", "transactions");
-        let rate = per_second(done.updates, time);
-        let text = format!("{updates} by {transactions} in {}, {rate} updates/s", Seconds(time));
-        line(out, "replayed", &text)?;
+    match &report.steps {
+        Steps::Opened(time) => line(out, "opened", &format!("in {}", Seconds(*time)))?,
+        Steps::Loaded { loaded, replayed } => {
+            loaded.iter().try_for_each(|loaded| loading(loaded, out))?;
+            replayed.iter().try_for_each(|&(done, time)| replaying(done, time, out))?;
+        }
     }
     let threads = counted(rayon::current_num_threads() as u64, "thread", "threads");
-    line(out, "computed", &format!("in {} on {threads}", Seconds(times.compute)))
+    line(out, "computed", &format!("in {} on {threads}", Seconds(report.times.compute)))
+}
+
+fn loading(loaded: &Loaded, out: &mut dyn Write) -> Result<()> {
+    tell_reading(out, loaded.read, loaded.bytes)?;
+    let rate = per_second(loaded.edges, loaded.load);
+    line(out, "loaded", &format!("in {}, {rate} edges/s", Seconds(loaded.load)))
+}
+
+fn replaying(done: Replayed, time: Duration, out: &mut dyn Write) -> Result<()> {
+    let updates = counted(done.updates, "update", "updates");
+    let transactions = counted(done.transactions, "transaction", "transactions");
+    let rate = per_second(done.updates, time);
+    let text = format!("{updates} by {transactions} in {}, {rate} updates/s", Seconds(time));
+    line(out, "replayed", &text)
 }
 
 /// The answer in a few lines.
