@@ -48,6 +48,8 @@ class Graph:
     """
 
     __networkx_backend__: ClassVar[str] = "evergraph"
+    # NetworkX keeps conversions of a graph here, where they would grow stale.
+    __networkx_cache__: ClassVar[None] = None
 
     def __init__(
         self,
@@ -92,8 +94,6 @@ class Graph:
         self._directed = store.directed
         self._weighted = store.weighted
         self._shown: Snapshot | None = None
-        # NetworkX keeps conversions of a graph here; this one needs none.
-        self.__networkx_cache__: dict[str, Any] = {}
 
     # Transactions and snapshots.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,8 @@ class Snapshot:
     (3, 4)
     """
 
+    __networkx_backend__: ClassVar[str] = "evergraph"
+    __networkx_cache__: ClassVar[None] = None
     __slots__ = ("_edges", "_list", "_native", "directed", "weighted")
 
     directed: bool
@@ -65,6 +67,14 @@ class Snapshot:
         if self._edges is None:
             self._edges = self._native.edge_count()
         return self._edges
+
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self.directed
+
+    def is_multigraph(self) -> bool:
+        """Never: an edge stands once."""
+        return False
 
     def has_node(self, key: Key) -> bool:
         """Whether a vertex exists."""

@@ -37,15 +37,12 @@ def from_edges(
     Graph(3 vertices, 2 edges, directed; version 2)
     """
     source, target = _columns.keys(source), _columns.keys(target)
-    edges: _native.EdgeColumns = {
-        "source": source,
-        "target": target,
-        "weights": _columns.weights(weight),
-        "vertices": None if vertices is None else _columns.keys(vertices),
+    shape: _native.Shape = {
         "directed": directed,
         "keys": keys or ("text" if _are_texts(source) else "number"),
     }
-    return Graph._of(_native.load(edges))
+    members = None if vertices is None else _columns.keys(vertices)
+    return Graph._of(_native.load((source, target), _columns.weights(weight), members, shape))
 
 
 def _are_texts(column: Any) -> bool:

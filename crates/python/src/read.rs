@@ -12,26 +12,38 @@ use crate::error::{InvalidError, LimitError};
 use crate::run::{Listener, run};
 use crate::store::{Store, key_kind, no_such};
 
-/// Edges to make a database of, as Python says them.
+/// What a database of columns is like, as Python says it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Edges {
-    source: Keys,
-    target: Keys,
-    weights: Option<Weights>,
-    /// Vertices that need no edge to be there.
-    vertices: Option<Keys>,
+pub(crate) struct Shape {
     directed: bool,
     /// `"number"`, `"text"` or `"dense"`.
     keys: String,
 }
 
+/// Edges to make a database of.
+struct Edges {
+    source: Keys,
+    target: Keys,
+    weights: Option<Weights>,
+    /// Vertices that need no edge to be there.
+    vertices: Option<Keys>,
+}
+
 /// Makes a database of columns of edges.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, edges: Edges) -> PyResult<Store> {
-    check_lengths(&edges.source, &edges.target, edges.weights.as_ref())?;
-    let kind = key_kind(&edges.keys)?;
-    let list = py.detach(|| edge_list(edges, kind))?;
+pub(crate) fn load(
+    py: Python<'_>,
+    ends: (Keys, Keys),
+    weights: Option<Weights>,
+    vertices: Option<Keys>,
+    shape: Shape,
+) -> PyResult<Store> {
+    let (source, target) = ends;
+    check_lengths(&source, &target, weights.as_ref())?;
+    let kind = key_kind(&shape.keys)?;
+    let edges = Edges { source, target, weights, vertices };
+    let list = py.detach(|| edge_list(edges, kind, shape.directed))?;
     store(py, |_| Ok(list))
 }
 
@@ -109,8 +121,8 @@ fn store(
 
 /// Numbers the ends of edges: given vertices first, then ends as they come; in the order of the
 /// numbers where these are dense.
-fn edge_list(edges: Edges, kind: KeyKind) -> PyResult<EdgeList> {
-    let Edges { source, target, weights, vertices, directed, .. } = edges;
+fn edge_list(edges: Edges, kind: KeyKind, directed: bool) -> PyResult<EdgeList> {
+    let Edges { source, target, weights, vertices } = edges;
     let mut keys = match kind {
         KeyKind::Dense => dense_table(vertices.as_ref(), &source, &target)?,
         kind => KeyTable::empty(kind),
