@@ -8,19 +8,22 @@ from typing import Any, ClassVar, TypeVar
 from . import _native, _views
 from ._columns import Keys, Weights
 from ._html import facts_html
+from ._settings import Settings
 from ._snapshot import Snapshot
 from ._transaction import DEFAULT_TRIES, Attempt, Key, Transaction, attempts, transaction
 from .errors import InvalidError, NotFoundError
 
 R = TypeVar("R")
 
+_WEIGHTS = {False: "none", True: "f64"}
+
 
 class Graph:
     """A graph in memory that many threads change and read at once.
 
-    It reads like a graph of NetworkX, always at the newest version, and NetworkX's functions run on
-    it. Whatever changes it is a transaction: the methods with NetworkX's names are one each, run
-    again after a conflict; ``begin``, ``attempts`` and ``transaction`` put several changes into one.
+    It reads like a graph of NetworkX, always at the newest version, and NetworkX's functions run
+    on it. Whatever changes it is a transaction: the methods with NetworkX's names are one each, run
+    again after a conflict; ``begin``, ``attempts`` and ``transaction`` put several changes in one.
 
     Args:
         directed: Whether edges have a direction.
@@ -69,9 +72,9 @@ class Graph:
             raise InvalidError(f"isolation={isolation!r}: choose snapshot or serializable")
         if vertices and keys != "dense":
             raise InvalidError("vertices= goes with keys='dense'; add other vertices by their keys")
-        settings: _native.Settings = {
+        settings: Settings = {
             "directed": directed,
-            "weights": {False: "none", True: "f64"}.get(weights, weights),  # type: ignore[call-overload]
+            "weights": _WEIGHTS[weights] if isinstance(weights, bool) else weights,
             "keys": keys,
             "dense": vertices,
             "self_loops": self_loops,
@@ -177,7 +180,7 @@ class Graph:
         self.transaction(work)
 
     def add_edge(self, u: Key, v: Key, weight: float | None = None) -> None:
-        """Adds an edge and its ends, as far as they are not there; sets the weight if one is given."""
+        """Adds an edge and its ends, unless they are there; sets the weight if one is given."""
         self._put([(u, v, weight)])
 
     def add_edges_from(self, edges: Iterable[tuple[Any, ...]]) -> None:

@@ -18,7 +18,9 @@ def table_html(
     )
     said = ", ".join(f"{escape(name)} {escape(_short(value))}" for name, value in info.items())
     left = f"{len(rows):,} of {total:,} rows" if total > len(rows) else f"{total:,} rows"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{left}; {said}</p>"
+    return (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{left}; {said}</p>"
+    )
 
 
 def facts_html(title: str, facts: Mapping[str, object]) -> str:

@@ -1,35 +1,23 @@
 """The native half of the package; see ``crates/python``."""
 
-from typing import Any, TypedDict, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-class Settings(TypedDict):
-    directed: bool
-    weights: str
-    keys: str
-    dense: int
-    self_loops: bool
-    serializable: bool
-    memory_limit: int | None
-    max_transaction: int | None
-    max_snapshots: int | None
-    max_snapshot_age: float | None
+from ._settings import FileSource, Settings, Shape
 
-class Shape(TypedDict):
-    directed: bool
-    keys: str
-
-class FileSource(TypedDict):
-    path: str
-    format: str | None
-    directed: bool | None
-    weighted: bool
-    keys: str
-    duplicates: str
-    self_loops: str
-    vertices: str | None
+__all__ = [
+    "Column",
+    "Components",
+    "Snapshot",
+    "Store",
+    "Transaction",
+    "forked",
+    "load",
+    "read",
+    "stream",
+]
 
 @final
 class Column:

@@ -157,10 +157,10 @@ class Snapshot:
     # Algorithms.
 
     def bfs(self, source: Key) -> Table:
-        """Column ``hops``: the fewest edges from ``source``, along directions; -1 if none lead there.
+        """Column ``hops``: the fewest edges from ``source``, along directions; -1 if none lead.
 
-        Time O(V + E). Raises ``NotFoundError`` if there is no such vertex. Source: Beamer, Asanović,
-        Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012.
+        Time O(V + E). Raises ``NotFoundError`` if there is no such vertex. Source: Beamer,
+        Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012.
 
         >>> import evergraph as eg
         >>> eg.from_edges([1, 2], [2, 3]).snapshot().bfs(1).to_dict()
@@ -169,7 +169,7 @@ class Snapshot:
         return self._table("hops", self._native.bfs(source))
 
     def sssp(self, source: Key, *, delta: float | None = None) -> Table:
-        """Column ``distance``: the least sum of weights from ``source``; infinite if none lead there.
+        """Column ``distance``: the least sum of weights from ``source``; infinite if none lead.
 
         Weights must be 0 or more (``InvalidError``); edges without one count 1. ``delta`` is the
         width of a bucket; only speed depends on it. Source: Meyer, Sanders, *Delta-Stepping*,
@@ -188,10 +188,10 @@ class Snapshot:
         """Column ``rank``: the share of time a random surfer spends at each vertex; they sum to 1.
 
         ``alpha`` is the share of steps that follow an edge. Stops when the ranks change by no more
-        than ``tol`` times V in sum, as NetworkX does, or after ``max_iter`` iterations; ``tol=None``
-        runs them all. ``info`` has ``iterations`` and ``change``. Weights are not looked at. Time
-        O(V + E) per iteration. Source: Page, Brin, Motwani, Winograd, *The PageRank Citation
-        Ranking*, 1999.
+        than ``tol`` times V in sum, as NetworkX does, or after ``max_iter`` iterations;
+        ``tol=None`` runs them all. ``info`` has ``iterations`` and ``change``. Weights are not
+        looked at. Time O(V + E) per iteration. Source: Page, Brin, Motwani, Winograd, *The PageRank
+        Citation Ranking*, 1999.
 
         >>> import evergraph as eg
         >>> table = eg.from_edges([1, 2, 3], [2, 3, 1]).snapshot().pagerank()
@@ -261,11 +261,11 @@ class Snapshot:
         return self._native.triangle_count()
 
     def label_propagation(self, *, max_iter: int = 10) -> Table:
-        """Column ``label``: communities after ``max_iter`` rounds of taking the most frequent label.
+        """Column ``label``: communities; in every round each takes the most frequent label.
 
-        All vertices choose at once, the smallest of several labels, as LDBC Graphalytics defines it;
-        labels are keys where keys are numbers. Time O(V + E) per round. Source: Raghavan, Albert,
-        Kumara, Phys. Rev. E 2007.
+        All vertices choose at once, ``max_iter`` times, the smallest of several labels, as LDBC
+        Graphalytics defines it; labels are keys where keys are numbers. Time O(V + E) per round.
+        Source: Raghavan, Albert, Kumara, Phys. Rev. E 2007.
 
         >>> import evergraph as eg
         >>> graph = eg.from_edges([1, 1, 2, 4, 4, 5], [2, 3, 3, 5, 6, 6])
@@ -288,9 +288,7 @@ class Snapshot:
         """Draws the graph, or what is within ``hops`` of a vertex; see ``evergraph.plot``."""
         from . import plotting
 
-        return plotting.plot(
-            self, values, around=around, hops=hops, max_nodes=max_nodes, ax=ax
-        )
+        return plotting.plot(self, values, around=around, hops=hops, max_nodes=max_nodes, ax=ax)
 
     def __len__(self) -> int:
         return self.number_of_nodes()

@@ -83,8 +83,10 @@ class Table:
 
     def head(self, rows: int = 10) -> list[tuple[Any, ...]]:
         """The first rows."""
-        return [tuple(v.item() if isinstance(v, np.generic) else v for v in row)
-                for row in zip(*(self[name][:rows] for name in self._columns), strict=True)]
+        return [
+            tuple(v.item() if isinstance(v, np.generic) else v for v in row)
+            for row in zip(*(self[name][:rows] for name in self._columns), strict=True)
+        ]
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         names, columns = list(self._columns), list(self._columns.values())

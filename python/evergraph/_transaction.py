@@ -214,7 +214,9 @@ def attempts(begin: Callable[[], Transaction], tries: int) -> Iterator[Attempt]:
             return
 
 
-def transaction(begin: Callable[[], Transaction], work: Callable[[Transaction], R], tries: int) -> R:
+def transaction(
+    begin: Callable[[], Transaction], work: Callable[[Transaction], R], tries: int
+) -> R:
     """Runs ``work`` in a transaction until its commit is not refused by a conflict."""
     for left in reversed(range(tries)):
         try:

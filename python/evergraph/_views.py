@@ -89,7 +89,7 @@ class Nodes(Mapping[Any, dict[str, Any]], Set[Any]):
         return self._shown.number_of_nodes()
 
     @classmethod
-    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:  # type: ignore[override]
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
         return set(it)
 
 
@@ -155,7 +155,7 @@ class Edges(Set[tuple[Any, Any]]):
         return self._shown.number_of_edges()
 
     @classmethod
-    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:  # type: ignore[override]
+    def _from_iterable(cls, it: Iterable[Any]) -> set[Any]:
         return set(it)
 
 

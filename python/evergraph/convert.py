@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _columns, _native
 from ._columns import Keys, Weights
 from ._graph import Graph
+from ._settings import FileSource, Shape
 from ._snapshot import Snapshot
 from .errors import InvalidError
 
@@ -37,7 +38,7 @@ def from_edges(
     Graph(3 vertices, 2 edges, directed; version 2)
     """
     source, target = _columns.keys(source), _columns.keys(target)
-    shape: _native.Shape = {
+    shape: Shape = {
         "directed": directed,
         "keys": keys or ("text" if _are_texts(source) else "number"),
     }
@@ -74,7 +75,7 @@ def read(
     >>> eg.read("uniform-6").number_of_nodes()
     64
     """
-    source: _native.FileSource = {
+    source: FileSource = {
         "path": os.fspath(path),
         "format": format,
         "directed": directed,

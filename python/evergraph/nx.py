@@ -251,7 +251,7 @@ def average_clustering(
     G: Any, nodes: Any = None, weight: None = None, count_zeros: bool = True
 ) -> float:
     """The mean of clustering coefficients."""
-    values = list(clustering(G, nodes).values())
+    values: list[float] = list(clustering(G, nodes).values())
     if not count_zeros:
         values = [value for value in values if abs(value) > 0]
     return sum(values) / len(values)
@@ -350,7 +350,8 @@ def _shares(reading: _Reading, given: Mapping[Node, float]) -> npt.NDArray[np.fl
     total = values.sum()
     if total == 0:
         raise ZeroDivisionError("the values given for nodes sum to 0")
-    return values / total
+    shares: npt.NDArray[np.float64] = values / total
+    return shares
 
 
 # What NetworkX asks of a backend.

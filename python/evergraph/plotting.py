@@ -54,7 +54,7 @@ def plot(
     if len(ends):
         ax.plot(*_lines(places, ends), color="0.75", linewidth=0.6, zorder=1)
     colours = _colours(values, picked, shown)
-    dots = ax.scatter(*places.T, s=_sizes(len(picked)), c=colours, cmap="viridis", zorder=2)
+    dots = ax.scatter(places[:, 0], places[:, 1], s=_sizes(len(picked)), c=colours, zorder=2)
     if values is not None:
         ax.figure.colorbar(dots, ax=ax, label=values.columns[1], shrink=0.7)
     keys = shown._keys()

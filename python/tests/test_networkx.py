@@ -68,8 +68,14 @@ def test_answers_are_those_of_networkx(seed, directed):
     model = random_graph(seed, directed)
     graph = eg.from_networkx(model, weight="weight")
     some = {0: 1.0, 5: 3.0}
-    for options in ({}, {"weight": None}, {"personalization": some}, {"dangling": some},
-                    {"nstart": some}, {"alpha": 0.5, "tol": 1e-10}):
+    for options in (
+        {},
+        {"weight": None},
+        {"personalization": some},
+        {"dangling": some},
+        {"nstart": some},
+        {"alpha": 0.5, "tol": 1e-10},
+    ):
         expected = nx.pagerank(model, **options)
         assert nx.pagerank(graph, **options) == pytest.approx(expected, abs=1e-9), options
         converted = nx.pagerank(model, backend="evergraph", **options)

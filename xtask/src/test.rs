@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every test of the workspace, then the models of the concurrent parts.
+//! `cargo xtask test`: every test of the workspace, the models of the concurrent parts, and the Python
+//! package.
 //!
 //! The models are unit tests of the store whose names contain `loom_`. They are built with
 //! `--cfg loom`, which swaps the synchronisation types of the whole crate, so they have a build
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::command::{self, Outcome, Workspace};
 use crate::libtest::{Report, Show};
+use crate::python;
 
 /// The crate that has models, the word in their names, and where they are built.
 const MODEL_PACKAGE: &str = "evergraph-store";
@@ -32,6 +34,7 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
         let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
         passed &= test(&mut report, "loom", &package, &filter, |args| model(workspace, args))?;
     }
+    passed &= python::test(workspace, &mut report, filter)?;
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
         return Err("no test ran".into());
