@@ -25,6 +25,9 @@ ROUNDS = 60
 LABELS_MAX = 60
 """Labels of more vertices cover each other."""
 
+LABEL_MAX = 8
+"""Characters of a label: longer ones cover their neighbours."""
+
 
 def plot(
     shown: Snapshot,
@@ -60,7 +63,7 @@ def plot(
     keys = shown._keys()
     if len(picked) <= LABELS_MAX:
         for place, position in zip(places, picked.tolist(), strict=True):
-            ax.annotate(str(keys[position]), place, fontsize=7, zorder=3)
+            ax.annotate(_label(keys[position]), place, fontsize=7, zorder=3)
     ax.set_title(_title(shown, len(picked), len(reach), around, hops), fontsize=9)
     ax.set_axis_off()
     return ax
@@ -134,6 +137,12 @@ def _colours(values: Table | None, picked: npt.NDArray[np.int64], shown: Snapsho
     if column.dtype.kind == "O":
         return np.unique(column.astype(str), return_inverse=True)[1]
     return column
+
+
+def _label(key: object) -> str:
+    """The key, or the end of a long one."""
+    label = str(key)
+    return label if len(label) <= LABEL_MAX else "…" + label[-LABEL_MAX + 2 :]
 
 
 def _sizes(count: int) -> float:

@@ -21,7 +21,7 @@ import pandas as pd
 
 import evergraph as eg
 
-LARGE = 0.96
+LARGE = 0.85
 """Of all pairs that transfer, the share that transfers less than what is looked at."""
 
 
@@ -39,7 +39,7 @@ def main(folder: str, image: str) -> None:
     print(f"{len(rings)} rings; the largest has {rings.iloc[0]:,} accounts")
 
     member = int(rings.index[0])
-    shown.plot(shown.pagerank(), around=member, hops=3, max_nodes=150)
+    shown.plot(shown.pagerank(), around=member, hops=2, max_nodes=150)
     plt.savefig(image, dpi=110, bbox_inches="tight")
 
     # Somebody outside all rings pays back whom the money came from.

@@ -27,19 +27,25 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
         return Ok(false);
     }
     let mut report = Report::default();
-    let mut passed = test(&mut report, "unit", &["--workspace"], filter, |args| {
-        workspace.cargo(args.iter().copied())
-    })?;
-    if let Some(filter) = model_filter(workspace, filter)? {
-        let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
-        passed &= test(&mut report, "loom", &package, &filter, |args| model(workspace, args))?;
-    }
+    let mut passed = python::is_all_of(filter) || test_rust(workspace, &mut report, filter)?;
     passed &= python::test(workspace, &mut report, filter)?;
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
         return Err("no test ran".into());
     }
     Ok(passed && !report.has_failures())
+}
+
+/// The tests of the workspace, then the models.
+fn test_rust(workspace: &Workspace, report: &mut Report, filter: &[&str]) -> Outcome<bool> {
+    let mut passed = test(report, "unit", &["--workspace"], filter, |args| {
+        workspace.cargo(args.iter().copied())
+    })?;
+    if let Some(filter) = model_filter(workspace, filter)? {
+        let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
+        passed &= test(report, "loom", &package, &filter, |args| model(workspace, args))?;
+    }
+    Ok(passed)
 }
 
 /// Builds what `selection` names, runs it, and shows every line as it comes.
