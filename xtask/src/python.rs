@@ -121,7 +121,8 @@ impl<'a> Home<'a> {
     /// Form and types of the sources, and that the stubs say what the native half has.
     fn check_sources(&self) -> Outcome<bool> {
         let mut ruff = self.program("ruff");
-        let mut passed = command::succeeds(ruff.args(["check", "--quiet", "--no-cache", "python"]))?;
+        let mut passed =
+            command::succeeds(ruff.args(["check", "--quiet", "--no-cache", "python"]))?;
         let mut format = self.program("ruff");
         let format = format.args(["format", "--quiet", "--no-cache", "--check", "python"]);
         passed &= command::succeeds(format)?;
