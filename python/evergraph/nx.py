@@ -405,10 +405,10 @@ def convert_from_nx(
     nodes = list(graph)
     index = {node: number for number, node in enumerate(nodes)}
     rows = [graph.adj[node] for node in nodes]
-    degrees = [len(row) for row in rows]
-    ends = map(index.__getitem__, chain.from_iterable(rows))
-    target = np.fromiter(ends, dtype=np.int64, count=sum(degrees))
-    source = np.repeat(np.arange(len(nodes)), degrees)
+    # Not the length of a row: that of a filtered one counts what its iteration leaves out.
+    ends = [[index[other] for other in row] for row in rows]
+    target = np.array(list(chain.from_iterable(ends)), dtype=np.int64)
+    source = np.repeat(np.arange(len(nodes)), [len(row) for row in ends])
     weights = _weights(graph, rows, edge_attrs)
     if not graph.is_directed():
         once = source <= target

@@ -112,6 +112,14 @@ def test_a_multigraph_is_run_where_parallel_edges_do_not_count():
         nx.pagerank(model, backend="evergraph")
 
 
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph, nx.DiGraph])
+def test_a_filtered_graph_is_what_its_filter_leaves(kind):
+    model = kind([(1, 2), (2, 3), (3, 1), (3, 4)])
+    some = model.edge_subgraph(list(model.edges)[:2])
+    expected = nx.descendants(some, 1)
+    assert nx.descendants(some, 1, backend="evergraph") == expected == {2, 3}
+
+
 def test_a_large_real_graph_agrees(data):
     path = data / "p2p31" / "p2p-Gnutella31.e"
     graph = eg.read(path, directed=True)

@@ -27,6 +27,7 @@ const NETWORKX: &[&str] = &[
     "networkx.algorithms.shortest_paths",
     "networkx.algorithms.tests.test_cluster",
     "networkx.algorithms.tests.test_dag",
+    "networkx.algorithms.tree.tests.test_mst",
 ];
 
 /// Tests of NetworkX that ask for more than it promises, each with the reason.
