@@ -89,6 +89,19 @@ def test_answers_are_those_of_networkx(seed, directed):
     assert nx.dijkstra_path_length(graph, 0, far) == nx.dijkstra_path_length(model, 0, far)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_self_loops_do_not_count_in_triangles(seed):
+    model = random_graph(seed, directed=False)
+    graph = eg.from_networkx(model)
+    assert nx.triangles(graph) == nx.triangles(model)
+    assert nx.triangles(graph, 3) == nx.triangles(model, 3)
+    assert nx.clustering(graph, [3, 4]) == pytest.approx(nx.clustering(model, [3, 4]))
+    assert nx.transitivity(graph) == pytest.approx(nx.transitivity(model))
+    for count_zeros in (True, False):
+        expected = nx.average_clustering(model, count_zeros=count_zeros)
+        assert nx.average_clustering(graph, count_zeros=count_zeros) == pytest.approx(expected)
+
+
 def test_errors_are_those_of_networkx():
     graph = eg.from_edges([1, 3], [2, 4])
     with pytest.raises(nx.NodeNotFound):

@@ -2,7 +2,7 @@
 //!
 //! A column is an Arrow array. Arrow data of the right type comes in and goes out without a copy
 //! (the C data interface); signed numbers are looked at once for negative ones and kept where they
-//! are. NumPy arrays are copied once, either way.
+//! are. `NumPy` arrays are copied once, either way.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Column {
         self.array.len()
     }
 
-    /// The values as a new NumPy array; texts as an array of objects.
+    /// The values as a new `NumPy` array; texts as an array of objects.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self.array.data_type() {
             DataType::Float64 => {
@@ -184,7 +184,7 @@ impl<'py> FromPyObject<'_, 'py> for Keys {
             let texts: Vec<String> = texts.extract()?;
             return Ok(Self::Texts(StringArray::from(texts)));
         }
-        let array = arrow(&object)?;
+        let array = arrow(object)?;
         match array.data_type() {
             DataType::UInt64 => {
                 Ok(Self::Numbers(array.as_primitive::<UInt64Type>().values().clone()))
@@ -220,7 +220,7 @@ impl<'py> FromPyObject<'_, 'py> for Weights {
         if let Ok(values) = object.extract::<PyReadonlyArray1<'py, f64>>() {
             return Ok(Self(values.as_slice()?.to_vec().into()));
         }
-        let array = cast(&arrow(&object)?, &DataType::Float64)?;
+        let array = cast(&arrow(object)?, &DataType::Float64)?;
         Ok(Self(array.as_primitive::<Float64Type>().values().clone()))
     }
 }
@@ -243,7 +243,7 @@ pub(crate) fn check_lengths(
 }
 
 /// One array of whatever speaks Arrow.
-fn arrow(object: &Borrowed<'_, '_, PyAny>) -> PyResult<ArrayRef> {
+fn arrow(object: Borrowed<'_, '_, PyAny>) -> PyResult<ArrayRef> {
     let array: AnyArray = object.extract().map_err(|_: PyErr| {
         PyTypeError::new_err("an array is wanted: NumPy, pandas, Polars, Arrow, or a list")
     })?;

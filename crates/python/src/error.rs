@@ -25,11 +25,10 @@ pub(crate) fn internal(what: &str) -> PyErr {
 pub(crate) fn to_python(error: Error) -> PyErr {
     match error {
         Error::Store(error) => of_store(&error),
-        Error::Algorithm(AlgoError::Cancelled) => interrupted(),
+        Error::Algorithm(AlgoError::Cancelled) | Error::Interrupted => interrupted(),
         Error::Algorithm(error) => InvalidError::new_err(error.to_string()),
         Error::SourceNotFound(_) => NotFoundError::new_err(error.to_string()),
         Error::BadWeight { .. } => InvalidError::new_err(error.to_string()),
-        Error::Interrupted => interrupted(),
         error => ReadError::new_err(error.to_string()),
     }
 }

@@ -24,7 +24,8 @@ pub(crate) fn edge_count<G: GraphView>(view: &G) -> u64 {
         return view.entry_count();
     }
     let loops = (0..view.vertex_bound()).filter(|&v| has_loop(view, v)).count() as u64;
-    (view.entry_count() + loops) / 2
+    // All but loops stand twice.
+    view.entry_count().midpoint(loops)
 }
 
 /// Whether a vertex has an edge to itself.

@@ -8,6 +8,7 @@
 //!   Whatever may take long runs without the interpreter's lock (`run.rs`), on a pool of threads
 //!   that is made again in a forked child (`fork.rs`).
 #![forbid(unsafe_code)]
+#![expect(clippy::needless_pass_by_value, reason = "Python hands its arguments over by value")]
 
 mod column;
 mod components;

@@ -23,6 +23,10 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// Runs `work` on the pool, while other Python threads go on. Ctrl-C raises the flag that `work`
 /// is given and, once `work` has returned, `KeyboardInterrupt`.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is for one lifetime"
+)]
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Cancel) -> evergraph::Result<R> + Send,

@@ -109,10 +109,10 @@ impl Store {
     /// Begins a transaction; `None` takes the isolation of the database.
     #[pyo3(signature = (serializable=None))]
     fn begin(&self, serializable: Option<bool>) -> PyResult<Transaction> {
-        let isolation = serializable.map(|serializable| match serializable {
-            true => Isolation::Serializable,
-            false => Isolation::Snapshot,
-        });
+        let level = |serializable| {
+            if serializable { Isolation::Serializable } else { Isolation::Snapshot }
+        };
+        let isolation = serializable.map(level);
         Transaction::begin(self.db.get()?, isolation).map_err(|error| of_store(&error))
     }
 

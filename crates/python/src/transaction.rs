@@ -80,10 +80,11 @@ impl Transaction {
 
     fn add_missing_vertices(&self, py: Python<'_>, keys: Keys) -> PyResult<()> {
         self.with(py, |tx| {
-            keys.iter().try_for_each(|key| match tx.has_vertex(key)? {
-                true => Ok(()),
-                false => tx.add_vertex(key),
-            })
+            keys.iter().try_for_each(
+                |key| {
+                    if tx.has_vertex(key)? { Ok(()) } else { tx.add_vertex(key) }
+                },
+            )
         })
     }
 
