@@ -11,6 +11,7 @@ mod command;
 mod faults;
 mod libtest;
 mod policy;
+mod python;
 mod test;
 mod tidy;
 mod tsan;
@@ -23,7 +24,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   check             formatting, clippy, tidy, dependency policy, documentation
-  test [-- FILTER]  every test, then the store under tried schedules; counts at the end
+  test [-- FILTER]  every test, then the store under tried schedules, and the Python package; counts
+                    at the end
   tsan [-- ARGS]    the store's concurrent tests under ThreadSanitizer; says what it needs
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more

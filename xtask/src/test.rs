@@ -1,4 +1,5 @@
-//! `cargo xtask test`: every test of the workspace, then the store again where schedules are tried.
+//! `cargo xtask test`: every test of the workspace, then the store again where schedules are tried, and
+//! the Python package.
 //!
 //! Each of these builds swaps the synchronisation types of the whole store by a `--cfg`, so it has
 //! a build folder of its own. What they are for is said in `docs/design/testing.md`.
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use crate::command::{self, Outcome, Workspace};
 use crate::libtest::{Report, Show};
+use crate::python;
 
 /// What the usual build is called in the report.
 pub(crate) const UNIT: &str = "unit";
@@ -58,20 +60,26 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
         return Ok(false);
     }
     let mut report = Report::default();
-    let mut passed = test(&mut report, UNIT, &["--workspace"], filter, |args| {
-        workspace.cargo(args.iter().copied())
-    })?;
-    for build in SCHEDULES {
-        if let Some(filter) = build.filter(filter) {
-            let cargo = |args: &[&str]| build.cargo(workspace, args);
-            passed &= test(&mut report, build.cfg, build.selection, &filter, cargo)?;
-        }
-    }
+    let mut passed = python::is_all_of(filter) || test_rust(workspace, &mut report, filter)?;
+    passed &= python::test(workspace, &mut report, filter)?;
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
         return Err("no test ran".into());
     }
     Ok(passed && !report.has_failures())
+}
+
+/// The tests of the workspace, then the store where schedules are tried.
+fn test_rust(workspace: &Workspace, report: &mut Report, filter: &[&str]) -> Outcome<bool> {
+    let mut passed =
+        test(report, UNIT, &["--workspace"], filter, |args| workspace.cargo(args.iter().copied()))?;
+    for build in SCHEDULES {
+        if let Some(filter) = build.filter(filter) {
+            let cargo = |args: &[&str]| build.cargo(workspace, args);
+            passed &= test(report, build.cfg, build.selection, &filter, cargo)?;
+        }
+    }
+    Ok(passed)
 }
 
 /// Builds what `selection` names, runs it, and shows every line as it comes.

@@ -1,0 +1,42 @@
+//! Evergraph for Python: the native half of the package `evergraph`.
+//!
+//! The Python half (`python/evergraph`) is what users see; this one does the work: it turns Python
+//! objects into keys and columns, calls the facade, and turns answers into columns and errors into
+//! exceptions.
+//!
+//! # Threads
+//!   Whatever may take long runs without the interpreter's lock (`run.rs`), on a pool of threads
+//!   that is made again in a forked child (`fork.rs`).
+#![forbid(unsafe_code)]
+#![expect(clippy::needless_pass_by_value, reason = "Python hands its arguments over by value")]
+
+mod column;
+mod components;
+mod error;
+mod export;
+mod fork;
+mod key;
+mod read;
+mod run;
+mod snapshot;
+mod store;
+mod transaction;
+
+/// The native half of the package `evergraph`.
+#[pyo3::pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use crate::column::{Column, stream};
+    #[pymodule_export]
+    use crate::components::Components;
+    #[pymodule_export]
+    use crate::fork::forked;
+    #[pymodule_export]
+    use crate::read::{load, read};
+    #[pymodule_export]
+    use crate::snapshot::Snapshot;
+    #[pymodule_export]
+    use crate::store::Store;
+    #[pymodule_export]
+    use crate::transaction::Transaction;
+}

@@ -1,0 +1,86 @@
+//! Long work: without the interpreter's lock, on our own threads, until it is done or the user
+//! presses Ctrl-C.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use evergraph::algo::Cancel;
+use evergraph::graph::progress::{Progress, Status};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{internal, to_python};
+use crate::fork::process;
+
+/// How often the waiting thread looks for Ctrl-C: often enough to feel immediate.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The threads of this process, with the number of the process they belong to. Locked only by a
+/// thread that holds the interpreter's lock, so that no fork can find it locked.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Runs `work` on the pool, while other Python threads go on. Ctrl-C raises the flag that `work`
+/// is given and, once `work` has returned, `KeyboardInterrupt`.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is for one lifetime"
+)]
+pub(crate) fn run<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Cancel) -> evergraph::Result<R> + Send,
+) -> PyResult<R> {
+    let pool = pool(py)?;
+    let cancel = Cancel::default();
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let (pool, flag) = (&pool, &cancel);
+    py.detach(move || {
+        pool.in_place_scope(|scope| {
+            scope.spawn(move |_| {
+                // The receiver lives until the scope ends.
+                let _ = sender.send(work(flag));
+            });
+            let mut interrupt = None;
+            loop {
+                match receiver.recv_timeout(TICK) {
+                    Ok(_) if interrupt.is_some() => break,
+                    Ok(answer) => return answer.map_err(to_python),
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                            flag.cancel();
+                            interrupt.get_or_insert(error);
+                        }
+                    }
+                }
+            }
+            // Without a signal it is a panic of the work, which the scope passes on.
+            Err(interrupt.unwrap_or_else(|| internal("the work ended without an answer")))
+        })
+    })
+}
+
+/// The threads of this process.
+fn pool(_attached: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((home, threads)) = &*pool
+        && *home == process()
+    {
+        return Ok(Arc::clone(threads));
+    }
+    let threads = ThreadPoolBuilder::new().thread_name(|n| format!("evergraph-{n}")).build();
+    let threads = Arc::new(threads.map_err(|error| internal(&error.to_string()))?);
+    // The threads of the parent do not exist here, so nothing may wait for them.
+    std::mem::forget(pool.replace((process(), Arc::clone(&threads))));
+    Ok(threads)
+}
+
+/// Passes a raised flag on to readers and loaders.
+pub(crate) struct Listener<'a>(pub(crate) &'a Cancel);
+
+impl Progress for Listener<'_> {
+    fn tick(&self, _: &Status) -> ControlFlow<()> {
+        if self.0.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

@@ -1,0 +1,361 @@
+"""The graph: what a program makes, changes and asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, TypeVar
+
+from . import _native, _views
+from ._columns import Keys, Weights
+from ._html import facts_html
+from ._settings import Settings
+from ._snapshot import Snapshot
+from ._transaction import DEFAULT_TRIES, Attempt, Key, Transaction, attempts, transaction
+from .errors import InvalidError, NotFoundError
+
+R = TypeVar("R")
+
+_WEIGHTS = {False: "none", True: "f64"}
+
+
+class Graph:
+    """A graph in memory that many threads change and read at once.
+
+    It reads like a graph of NetworkX, always at the newest version, and NetworkX's functions run
+    on it. Whatever changes it is a transaction: the methods with NetworkX's names are one each, run
+    again after a conflict; ``begin``, ``attempts`` and ``transaction`` put several changes in one.
+
+    Args:
+        directed: Whether edges have a direction.
+        weights: ``False`` for none; ``True`` or ``"f64"`` for a 64-bit float per edge; ``"f32"``.
+        keys: ``"number"`` (0 to 2**64 - 1), ``"text"``, or ``"dense"``: small numbers from 0 on,
+            kept without a table.
+        vertices: With dense keys, how many vertices there are from the start.
+        self_loops: Whether a vertex may have an edge to itself.
+        isolation: ``"snapshot"`` or ``"serializable"``.
+        memory_limit: Bytes it may hold; commits that would go past raise ``LimitError``.
+        max_transaction: Changes a transaction may have.
+        max_snapshots: Snapshots that may be open; of more, the oldest expire.
+        max_snapshot_age: Seconds a snapshot may be open before it expires.
+
+    >>> import evergraph as eg
+    >>> graph = eg.Graph()
+    >>> graph.add_edge("anna", "bert")
+    Traceback (most recent call last):
+    ...
+    evergraph.errors.InvalidError: anna is not a key of this database: its keys are 64-bit numbers
+    >>> graph = eg.Graph(keys="text")
+    >>> graph.add_edge("anna", "bert")
+    >>> list(graph.neighbors("bert"))
+    ['anna']
+    """
+
+    __networkx_backend__: ClassVar[str] = "evergraph"
+    # NetworkX keeps conversions of a graph here, where they would grow stale.
+    __networkx_cache__: ClassVar[None] = None
+
+    def __init__(
+        self,
+        *,
+        directed: bool = False,
+        weights: bool | str = False,
+        keys: str = "number",
+        vertices: int = 0,
+        self_loops: bool = True,
+        isolation: str = "snapshot",
+        memory_limit: int | None = None,
+        max_transaction: int | None = None,
+        max_snapshots: int | None = None,
+        max_snapshot_age: float | None = None,
+    ) -> None:
+        if isolation not in ("snapshot", "serializable"):
+            raise InvalidError(f"isolation={isolation!r}: choose snapshot or serializable")
+        if vertices and keys != "dense":
+            raise InvalidError("vertices= goes with keys='dense'; add other vertices by their keys")
+        settings: Settings = {
+            "directed": directed,
+            "weights": _WEIGHTS[weights] if isinstance(weights, bool) else weights,
+            "keys": keys,
+            "dense": vertices,
+            "self_loops": self_loops,
+            "serializable": isolation == "serializable",
+            "memory_limit": memory_limit,
+            "max_transaction": max_transaction,
+            "max_snapshots": max_snapshots,
+            "max_snapshot_age": max_snapshot_age,
+        }
+        self._take(_native.Store(settings))
+
+    @classmethod
+    def _of(cls, store: _native.Store) -> Graph:
+        graph = cls.__new__(cls)
+        graph._take(store)
+        return graph
+
+    def _take(self, store: _native.Store) -> None:
+        self._store = store
+        self._directed = store.directed
+        self._weighted = store.weighted
+        self._shown: Snapshot | None = None
+
+    # Transactions and snapshots.
+
+    def begin(self, *, isolation: str | None = None) -> Transaction:
+        """Begins a transaction, with the isolation of the graph or another."""
+        if isolation not in (None, "snapshot", "serializable"):
+            raise InvalidError(f"isolation={isolation!r}: choose snapshot or serializable")
+        serializable = None if isolation is None else isolation == "serializable"
+        return Transaction(self._store.begin(serializable), self._forget)
+
+    def attempts(self, tries: int = DEFAULT_TRIES) -> Iterator[Attempt]:
+        """Runs a block as a transaction until its commit is not refused by a conflict.
+
+        >>> import evergraph as eg
+        >>> graph = eg.Graph()
+        >>> for attempt in graph.attempts():
+        ...     with attempt as tx:
+        ...         tx.add_vertex(tx.vertex_count())
+        >>> graph.number_of_nodes()
+        1
+        """
+        return attempts(self.begin, tries)
+
+    def transaction(self, work: Callable[[Transaction], R], tries: int = DEFAULT_TRIES) -> R:
+        """Calls ``work`` with a transaction until its commit is not refused by a conflict."""
+        return transaction(self.begin, work, tries)
+
+    def snapshot(self) -> Snapshot:
+        """The graph at its newest version. Takes microseconds at any size.
+
+        While nothing is committed the same snapshot is given again, with what it has worked out.
+        """
+        shown = self._shown
+        if shown is not None and shown.version == self._store.version:
+            return shown
+        # Not kept here across a commit: an open snapshot keeps old versions in memory.
+        shown = Snapshot(self._store.snapshot(), self._directed, self._weighted)
+        self._shown = shown
+        return shown
+
+    def _forget(self) -> None:
+        self._shown = None
+
+    def expire_snapshots(self, age: float) -> int:
+        """Ends snapshots open for more than ``age`` seconds; how many there were."""
+        return self._store.expire_snapshots(age)
+
+    @property
+    def version(self) -> int:
+        """The newest version: how many transactions have changed the graph."""
+        return self._store.version
+
+    def stats(self) -> dict[str, Any]:
+        """What the graph is doing: counts, open snapshots, memory, outcomes of transactions."""
+        return self._store.stats()
+
+    # Changes, with NetworkX's names.
+
+    def add_node(self, node: Key) -> None:
+        """Adds a vertex, if it is not there."""
+        self.add_nodes_from([node])
+
+    def add_nodes_from(self, nodes: Iterable[Key]) -> None:
+        """Adds those vertices that are not there, in one transaction."""
+        keys = list(nodes)
+        self.transaction(lambda tx: tx.add_missing_vertices(keys))
+
+    def remove_node(self, node: Key) -> None:
+        """Removes a vertex and its edges. Raises ``NotFoundError`` if there is none."""
+        self.transaction(lambda tx: tx.remove_vertex(node))
+
+    def remove_nodes_from(self, nodes: Iterable[Key]) -> None:
+        """Removes those vertices that are there, in one transaction."""
+        keys = list(nodes)
+
+        def work(tx: Transaction) -> None:
+            for key in keys:
+                if tx.has_vertex(key):
+                    tx.remove_vertex(key)
+
+        self.transaction(work)
+
+    def add_edge(self, u: Key, v: Key, weight: float | None = None) -> None:
+        """Adds an edge and its ends, unless they are there; sets the weight if one is given."""
+        self._put([(u, v, weight)])
+
+    def add_edges_from(self, edges: Iterable[tuple[Any, ...]]) -> None:
+        """Adds edges ``(u, v)`` or ``(u, v, {"weight": w})`` and their ends, in one transaction."""
+        self._put([_edge(edge) for edge in edges])
+
+    def add_weighted_edges_from(self, edges: Iterable[tuple[Key, Key, float]]) -> None:
+        """Adds edges ``(u, v, weight)`` and their ends, in one transaction."""
+        self._put([(u, v, weight) for u, v, weight in edges])
+
+    def _put(self, edges: list[tuple[Key, Key, float | None]]) -> None:
+        def work(tx: Transaction) -> None:
+            for u, v, weight in edges:
+                for key in (u, v):
+                    if not tx.has_vertex(key):
+                        tx.add_vertex(key)
+                if not tx.has_edge(u, v):
+                    tx.add_edge(u, v, weight)
+                elif weight is not None:
+                    tx.set_weight(u, v, weight)
+
+        self.transaction(work)
+
+    def add_edges(self, source: Keys, target: Keys, weight: Weights | None = None) -> None:
+        """Adds columns of new edges and those of their ends that are not there, in one transaction.
+
+        Columns are arrays of Arrow, Polars, pandas or NumPy, or lists, all of one length. An edge
+        that exists, or stands twice, raises ``AlreadyExistsError``, and nothing is added. For
+        millions of edges into a new graph, ``evergraph.from_edges`` is faster.
+
+        >>> import evergraph as eg
+        >>> import numpy as np
+        >>> graph = eg.Graph(weights=True)
+        >>> graph.add_edges(np.arange(3), np.arange(1, 4), [0.5, 1.5, 2.5])
+        >>> graph.number_of_edges()
+        3
+        """
+
+        def work(tx: Transaction) -> None:
+            tx.add_missing_vertices(source)
+            tx.add_missing_vertices(target)
+            tx.add_edges(source, target, weight)
+
+        self.transaction(work)
+
+    def remove_edge(self, u: Key, v: Key) -> None:
+        """Removes an edge. Raises ``NotFoundError`` if there is none."""
+        self.transaction(lambda tx: tx.remove_edge(u, v))
+
+    def remove_edges_from(self, edges: Iterable[tuple[Any, ...]]) -> None:
+        """Removes those edges that are there, in one transaction."""
+        ends = [(edge[0], edge[1]) for edge in edges]
+
+        def work(tx: Transaction) -> None:
+            for u, v in ends:
+                if tx.has_vertex(u) and tx.has_vertex(v) and tx.has_edge(u, v):
+                    tx.remove_edge(u, v)
+
+        self.transaction(work)
+
+    # Reads, with NetworkX's names.
+
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Never: an edge stands once."""
+        return False
+
+    def number_of_nodes(self) -> int:
+        """How many vertices there are."""
+        return self.snapshot().number_of_nodes()
+
+    order = number_of_nodes
+    __len__ = number_of_nodes
+
+    def number_of_edges(self) -> int:
+        """How many edges there are, each counted once."""
+        return self.snapshot().number_of_edges()
+
+    def size(self) -> int:
+        """How many edges there are, each counted once."""
+        return self.number_of_edges()
+
+    def has_node(self, node: object) -> bool:
+        """Whether a vertex exists."""
+        try:
+            return self.snapshot().has_node(node)  # type: ignore[arg-type]
+        except InvalidError:
+            return False
+
+    __contains__ = has_node
+
+    def has_edge(self, u: object, v: object) -> bool:
+        """Whether an edge exists."""
+        try:
+            return self.snapshot().has_edge(u, v)  # type: ignore[arg-type]
+        except (InvalidError, NotFoundError):
+            return False
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.snapshot()._keys())
+
+    def __getitem__(self, node: Key) -> _views.Neighbours:
+        return self.adj[node]
+
+    @property
+    def adj(self) -> _views.Adjacency:
+        """Neighbours by vertex: ``graph.adj[u][v]`` is ``{"weight": w}``, or ``{}``."""
+        return _views.Adjacency(self.snapshot(), _native.Snapshot.neighbours)
+
+    succ = adj
+
+    @property
+    def pred(self) -> _views.Adjacency:
+        """As ``adj``, for in-neighbours."""
+        return _views.Adjacency(self.snapshot(), _native.Snapshot.in_neighbours)
+
+    @property
+    def nodes(self) -> _views.Nodes:
+        """The vertices: iterate, look up, or call."""
+        return _views.Nodes(self.snapshot())
+
+    @property
+    def edges(self) -> _views.Edges:
+        """The edges: iterate, look up, or call with ``data="weight"``."""
+        return _views.Edges(self.snapshot())
+
+    @property
+    def degree(self) -> _views.Degrees:
+        """How many ends of edges each vertex has: look up, iterate, or call."""
+        return _views.Degrees(self.snapshot(), "both")
+
+    @property
+    def in_degree(self) -> _views.Degrees:
+        """How many edges lead to each vertex."""
+        return _views.Degrees(self.snapshot(), "in")
+
+    @property
+    def out_degree(self) -> _views.Degrees:
+        """How many edges lead away from each vertex."""
+        return _views.Degrees(self.snapshot(), "out")
+
+    def neighbors(self, node: Key) -> Iterator[Any]:
+        """The neighbours of a vertex (out-neighbours if edges have a direction)."""
+        return iter([key for key, _ in self.snapshot().neighbours(node)])
+
+    successors = neighbors
+
+    def predecessors(self, node: Key) -> Iterator[Any]:
+        """The in-neighbours of a vertex."""
+        return iter([key for key, _ in self.snapshot().in_neighbours(node)])
+
+    def plot(self, *args: Any, **kwargs: Any) -> Any:
+        """Draws the newest version; see ``Snapshot.plot``."""
+        return self.snapshot().plot(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return repr(self.snapshot()).replace("Snapshot", "Graph", 1)
+
+    def _repr_html_(self) -> str:
+        stats = self.stats()
+        facts = self.snapshot()._facts()
+        del facts["age in seconds"]
+        facts["memory in bytes"] = stats["memory_bytes"]
+        facts["open snapshots"] = stats["snapshots"]
+        return facts_html("Evergraph graph", facts)
+
+
+def _edge(edge: tuple[Any, ...]) -> tuple[Any, Any, float | None]:
+    """An edge as NetworkX takes it."""
+    if len(edge) == 2:
+        return edge[0], edge[1], None
+    u, v, data = edge
+    if set(data) - {"weight"}:
+        raise InvalidError(f"an edge carries a weight and nothing else; this has {sorted(data)}")
+    return u, v, data.get("weight")
