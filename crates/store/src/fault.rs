@@ -107,9 +107,8 @@ pub(crate) const fn planted(_: Fault) -> bool {
 #[cfg(feature = "faults")]
 #[inline]
 pub(crate) fn planted(fault: Fault) -> bool {
-    use std::sync::OnceLock;
-    static PLANTED: OnceLock<Option<Fault>> = OnceLock::new();
-    *PLANTED.get_or_init(named) == Some(fault)
+    static PLANTED: std::sync::LazyLock<Option<Fault>> = std::sync::LazyLock::new(named);
+    *PLANTED == Some(fault)
 }
 
 #[cfg(feature = "faults")]
