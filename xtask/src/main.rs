@@ -22,7 +22,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   check             formatting, clippy, tidy, dependency policy, documentation
-  test [-- FILTER]  every test, then the models of the concurrent parts; counts at the end
+  test [-- FILTER]  every test, the models of the concurrent parts, planted faults; counts at the end
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
   verify --only faults [FAULT ..]

@@ -10,6 +10,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::command::{self, Outcome, Workspace};
+use crate::faults;
 use crate::libtest::{Report, Show};
 
 /// The crate that has models, the word in their names, and where they are built.
@@ -31,6 +32,9 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
     if let Some(filter) = model_filter(workspace, filter)? {
         let package = ["--package", MODEL_PACKAGE, "--lib", "--release"];
         passed &= test(&mut report, "loom", &package, &filter, |args| model(workspace, args))?;
+    }
+    if filter.is_empty() && passed {
+        passed &= faults::run_quick(workspace)?;
     }
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
