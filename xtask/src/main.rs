@@ -25,7 +25,7 @@ usage: cargo xtask COMMAND
   test [-- FILTER]  every test, the models of the concurrent parts, planted faults; counts at the end
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
-  verify --only faults [FAULT ..]
+  verify --only faults [--quick | FAULT ..]
                     tests of the tests: every suite against each fault that can be planted
   compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
 
@@ -50,6 +50,7 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["test"] => test::run(workspace, &[]),
         ["test", "--", filter @ ..] => test::run(workspace, filter),
         ["tidy"] => tidy::run(workspace),
+        ["verify", "--only", "faults", "--quick"] => faults::run_quick(workspace),
         ["verify", "--only", "faults", names @ ..] => faults::run(workspace, names),
         ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),
         ["compare", args @ ..] => {
