@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::command::{self, Outcome, Workspace};
+use crate::faults::WITH_FAULTS;
 use crate::{policy, tidy};
 
 type Step = fn(&Workspace) -> Outcome<bool>;
@@ -47,8 +48,11 @@ fn fmt(workspace: &Workspace) -> Outcome<bool> {
 }
 
 fn clippy(workspace: &Workspace) -> Outcome<bool> {
-    let args = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-Dwarnings"];
-    command::succeeds(&mut workspace.cargo(args))
+    let clippy = |selection: &[&str]| {
+        let (before, after) = (["clippy", "--quiet", "--all-targets"], ["--", "-Dwarnings"]);
+        command::succeeds(&mut workspace.cargo([&before, selection, &after].concat()))
+    };
+    Ok(clippy(&["--workspace"])? && clippy(&WITH_FAULTS)?)
 }
 
 /// Documents libraries and programs apart: `evergraph` is the name of one of each, and their pages

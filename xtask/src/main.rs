@@ -29,7 +29,7 @@ usage: cargo xtask COMMAND
   tsan [-- ARGS]    the store's concurrent tests under ThreadSanitizer; says what it needs
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
-  verify --only faults [FAULT ..]
+  verify --only faults [--quick | FAULT ..]
                     tests of the tests: every suite against each fault that can be planted
   compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
 
@@ -56,6 +56,7 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["tsan"] => tsan::run(workspace, &[]),
         ["tsan", "--", args @ ..] => tsan::run(workspace, args),
         ["tidy"] => tidy::run(workspace),
+        ["verify", "--only", "faults", "--quick"] => faults::run_quick(workspace),
         ["verify", "--only", "faults", names @ ..] => faults::run(workspace, names),
         ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),
         ["compare", args @ ..] => {

@@ -347,6 +347,13 @@ fn loom_validation_of_two_committers() {
 }
 
 #[test]
+fn loom_merge_by_a_committer_against_a_snapshot() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(fat_tree::merge_by_a_committer);
+}
+
+#[test]
 fn loom_validation_of_an_edge_count() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);

@@ -280,6 +280,11 @@ fn ids_of_vertices_that_are_gone_are_given_out_again() {
         db.service();
         db.transaction(0, |tx| keys().try_for_each(|key| tx.remove_vertex(key))).expect("there");
         db.service();
+        // Nor is anything kept of keys that are not added after all.
+        let mut tx = db.begin().expect("few are open");
+        keys().try_for_each(|key| tx.add_vertex(key + 100)).expect("buffered");
+        tx.rollback();
+        db.service();
     }
     let snapshot = db.snapshot().expect("few are open");
     let bound = with_view!(snapshot.view().expect("not expired"), |view| view.vertex_bound());

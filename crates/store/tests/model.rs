@@ -476,31 +476,3 @@ fn a_refusal_names_the_call_that_was_at_fault() {
     assert_eq!(refused(&[fits, Op::AddEdge(5, 6, 1.0), Op::AddVertex(1)]), Some(2));
     assert_eq!((db.version().0, db.stats().edges), (1, 1));
 }
-
-#[test]
-fn what_came_after_a_snapshot_goes_along_with_a_new_hub() {
-    // The delta holds everything; laying the snapshot out makes a hub of a vertex that has rows
-    // both before and after it.
-    let tuning = Tuning { delta_min: 64, delta_max: 64, ..Tuning::tiny() };
-    let options = Database::options().weights(Weights::F64).dense_keys(100).tuning(tuning);
-    let db = options.service(Service::Manual).in_memory();
-    let mut model = Model { vertices: (0..100).collect(), ..Model::new(true) };
-    let mut change = |op: Op| {
-        db.transaction(0, |tx| write(tx, op)).expect("it fits");
-        assert!(model.apply(op, &mut BTreeSet::new()));
-        model.clone()
-    };
-    let number = |key: &Key| match key {
-        Key::Number(number) => *number,
-        Key::Text(text) => panic!("{text} is no number"),
-    };
-    let before = (1..31).map(|v| change(Op::AddEdge(0, v, 1.0))).last().expect("thirty");
-    let snapshot = db.snapshot().expect("few are open");
-    (1..5).for_each(|v| _ = change(Op::RemoveEdge(0, v)));
-    change(Op::RemoveVertex(50));
-    let after = (60..70).map(|v| change(Op::AddEdge(0, v, 2.0))).last().expect("ten");
-    assert_eq!(read_view(&snapshot, number), before);
-    assert_eq!(read_view(&db.snapshot().expect("few are open"), number), after);
-    assert_eq!(read_view(&snapshot, number), before);
-    db.check().expect("every invariant holds");
-}

@@ -2,7 +2,7 @@
 //! level or at both; then everything is run again, alone, in the order of the versions.
 //!
 //! A transaction says which version it reads and which one it made, so there is nothing to search:
-//! [`record`] writes down every question with its answer and every change, [`replay`] asks a plain
+//! `record.rs` writes down every question with its answer and every change, `replay.rs` asks a plain
 //! graph the same, at the same versions. Lists and weights are compared whole, so an edge that
 //! dangles, or half of one, cannot hide.
 //!
@@ -17,7 +17,7 @@
 //!   - Versions are dense, and the last one is what is left. A refusal without a change that does
 //!     not fit is a conflict, and somebody committed meanwhile.
 
-pub mod record;
+mod record;
 mod replay;
 
 use evergraph::{Database, Options, Service, StoreError, Tuning, Weights};

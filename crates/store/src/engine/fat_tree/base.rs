@@ -25,8 +25,9 @@ use evergraph_graph::{VertexId, Weight};
 use super::hub::Hub;
 use super::leaf::Mark;
 use crate::account::Account;
+use crate::epoch::Versions;
 use crate::fault::{Fault, planted};
-use crate::raw::{Chain, Delta, Row, Rows, Slice, prefetch};
+use crate::raw::{Chain, Delta, Locked, Row, Rows, Slice, prefetch};
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 
 /// Vertices of a group, as a power of two. 64: one machine word has a bit for each.
@@ -381,6 +382,19 @@ impl<W: Weight> Base<W> {
             })
         })
     }
+}
+
+/// Puts a base in place, as [`Locked::install`] does, and takes what it replaces out of its leaf.
+pub(super) fn put_in_place<W: Weight>(
+    locked: &mut Locked<'_, Base<W>>,
+    at: (u64, u64),
+    base: Base<W>,
+    versions: &Versions,
+) {
+    if let Some(head) = locked.head().filter(|_| !planted(Fault::MergeKeepsMark)) {
+        head.value.leave_leaf();
+    }
+    locked.install(at, base, versions, &versions.pins);
 }
 
 /// Bytes of a run that are asked for in advance: what is searched by counting.

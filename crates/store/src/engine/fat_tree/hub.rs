@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use evergraph_graph::{VertexId, Weight};
 
-use super::base::{Base, GROUP, Op, Runs};
+use super::base::{Base, GROUP, Op, Runs, put_in_place};
 use super::fold::{Folded, fold};
 use super::leaf::Shelf;
 use crate::account::{Account, Charge};
@@ -239,8 +239,7 @@ impl<W: Weight> Hub<W> {
         }
         let kept = self.with_segments(|segments| {
             let mut cell = segments.cells[index].lock();
-            cell.head().into_iter().for_each(|head| head.value.leave_leaf());
-            cell.install((version, cut_as.from), base, versions, &versions.pins);
+            put_in_place(&mut cell, (version, cut_as.from), base, versions);
             cell.has_history()
         });
         if late {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use evergraph_graph::Weight;
 
-use super::base::{Base, GROUP, Op, Runs, STAMP_MAX};
+use super::base::{Base, GROUP, Op, Runs, STAMP_MAX, put_in_place};
 use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
 use super::leaf::Shelf;
@@ -126,11 +126,7 @@ impl<W: Weight> FatTree<W> {
         let version = folded.version;
         let from = if version == since { goal.limit + 1 } else { version };
         let base = self.base_of(folded, hubs, goal);
-        let head = locked.head().filter(|_| !planted(Fault::MergeKeepsMark));
-        if let Some(head) = head {
-            head.value.leave_leaf();
-        }
-        locked.install((version, from), base, &*self.versions, &self.versions.pins);
+        put_in_place(locked, (version, from), base, &self.versions);
         if locked.has_history() {
             self.queue_history(address);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use super::base::{Base, Kind, Op, Runs};
+use super::base::{Base, Kind, Op, Runs, put_in_place};
 use super::fold::{Folded, fold};
 use super::hub::{CutAs, Destination, Hub};
 use super::layout::{Leaves, lists_in};
@@ -147,9 +147,8 @@ fn lay_one_out(versions: &Versions, chain: &Chain<Base<()>>, leaves: &Leaves<()>
     let folded = fold(locked.at(limit).expect("the first state").value, limit);
     let mut shelf = Shelf::Leaf(&mut draft, 0);
     let base = base_on(folded, &mut shelf);
-    locked.head().expect("installed").value.leave_leaf();
     let at = base.since;
-    locked.install((at, at.max(limit + 1)), base, versions, &versions.pins);
+    put_in_place(&mut locked, (at, at.max(limit + 1)), base, versions);
     let lists = lists_in(&draft, &locked, limit);
     draft.record(0, lists);
     drop(locked);
@@ -399,4 +398,31 @@ pub(crate) fn validate_edge_count() {
     let [one, other] = commit_two(skew(0), skew(64));
     assert!(one.1.is_none() || other.1.is_none(), "both found no edge: {one:?} {other:?}");
     assert!(one.1.or(other.1).is_some(), "one of them is first");
+}
+
+/// Two commit to one group, whose delta has room for one row: the second merges while the first may
+/// not be visible yet. A reader opens a snapshot meanwhile, and sees what was there before.
+pub(crate) fn merge_by_a_committer() {
+    let tuning = Tuning { delta_min: 1, delta_max: 1, ..Tuning::default() };
+    let tree = FatTree::<()>::new(versions(), Directed::No, 64, tuning);
+    assert_eq!(commit(&tree, new_edge(0), None).1, Some(1));
+    let tree = Arc::new(tree);
+    let writers = [4, 8].map(|source| {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || commit_unleased(&tree, source))
+    });
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, version) = leases.open(clock, LeaseKind::Snapshot).expect("free");
+    assert!(tree.edge(0, 1, version).is_some(), "lost at {version}");
+    leases.close(slot);
+    for writer in writers {
+        writer.join().expect("no panic");
+    }
+}
+
+/// Commits a new edge that nobody else knows of: without a lease, of which there are few in models.
+fn commit_unleased(tree: &FatTree<()>, source: u32) {
+    let change = new_edge(source);
+    let changes = Changes { vertices: &[], edges: change.edge.as_slice() };
+    tree.commit(changes, None, tree.versions.clock.visible()).expect("nobody is in the way");
 }
