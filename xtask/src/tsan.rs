@@ -1,4 +1,4 @@
-//! `cargo xtask tsan`: the store's concurrent tests under ThreadSanitizer, on the stable toolchain.
+//! `cargo xtask tsan`: the store's concurrent tests under `ThreadSanitizer`, on the stable toolchain.
 //!
 //! The sanitizer sees only what was built with it, so the standard library is built along. It does
 //! not understand fences that stand alone: it takes none of them for an order. What the store

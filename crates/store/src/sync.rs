@@ -53,14 +53,14 @@ pub(crate) type Tally = std::sync::atomic::AtomicU64;
 /// lived): where a thread starts to look for a free slot, so that threads do not share lines.
 pub(crate) fn thread_index() -> usize {
     use std::cell::Cell;
-    if cfg!(any(loom, shuttle)) {
-        // Their threads are no threads of the system, and a schedule must replay.
-        return 0;
-    }
     // Not from the façade: the number is a hint, no protocol depends on it.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     thread_local! {
         static INDEX: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    if cfg!(any(loom, shuttle)) {
+        // Their threads are no threads of the system, and a schedule must replay.
+        return 0;
     }
     INDEX.with(|index| {
         if index.get() == usize::MAX {

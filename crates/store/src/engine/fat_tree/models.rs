@@ -51,21 +51,22 @@ pub(crate) fn rows_are_seen() {
     let versions = versions();
     let base = Arc::new(Base::new(Runs::empty(1), 0, &Account::default()));
     base.make_delta(4);
-    let writer = {
+    let reader = {
         let (versions, base) = (Arc::clone(&versions), Arc::clone(&base));
         thread::spawn(move || {
-            for id in [10, 20] {
-                let ticket = versions.clock.take();
-                base.append(&add(id), ticket.version());
-                ticket.complete();
-            }
+            let open = versions.leases.open(&versions.clock, LeaseKind::Snapshot);
+            let (slot, version) = open.expect("free");
+            let seen = [10, 20].map(|id| base.edge_at(0, id, version).is_some());
+            assert_eq!(seen, [version >= 1, version >= 2]);
+            versions.leases.close(slot);
         })
     };
-    let (slot, version) = versions.leases.open(&versions.clock, LeaseKind::Snapshot).expect("free");
-    let seen = [10, 20].map(|id| base.edge_at(0, id, version).is_some());
-    assert_eq!(seen, [version >= 1, version >= 2]);
-    versions.leases.close(slot);
-    writer.join().expect("no panic");
+    for id in [10, 20] {
+        let ticket = versions.clock.take();
+        base.append(&add(id), ticket.version());
+        ticket.complete();
+    }
+    reader.join().expect("no panic");
 }
 
 /// One thread commits and merges, as a commit that finds no room does; another opens a lease and
@@ -305,16 +306,18 @@ pub(crate) fn two_groups() {
 /// all of it.
 pub(crate) fn first_write() {
     let tree = tree(Tuning::default());
-    let writer = {
+    let reader = {
         let tree = Arc::clone(&tree);
-        thread::spawn(move || add_edges(&tree, &[edge(0, 1)]))
+        thread::spawn(move || {
+            let Versions { clock, leases, .. } = &*tree.versions;
+            let (slot, version) = leases.open(clock, LeaseKind::Snapshot).expect("free");
+            assert_eq!(tree.edge(0, 1, version).is_some(), version >= 1);
+            assert_eq!(tree.edge(1, 0, version).is_some(), version >= 1);
+            leases.close(slot);
+        })
     };
-    let Versions { clock, leases, .. } = &*tree.versions;
-    let (slot, version) = leases.open(clock, LeaseKind::Snapshot).expect("free");
-    assert_eq!(tree.edge(0, 1, version).is_some(), version >= 1);
-    assert_eq!(tree.edge(1, 0, version).is_some(), version >= 1);
-    leases.close(slot);
-    writer.join().expect("no panic");
+    add_edges(&tree, &[edge(0, 1)]);
+    reader.join().expect("no panic");
 }
 
 /// Two writers that both find a chunk of the directory missing.
