@@ -151,8 +151,8 @@ impl Folder {
         name: &str,
         write: impl FnOnce(&dyn File) -> io::Result<u64>,
     ) -> Result<u64> {
-        let (unfinished, path) =
-            (self.path.join(format!("{name}{UNFINISHED}")), self.path.join(name));
+        let path = self.path.join(name);
+        let unfinished = unfinished(&path);
         let written = self.write_and_rename(&unfinished, &path, write);
         if written.is_err() {
             // It is removed when the database is opened next, if not now.
@@ -222,6 +222,13 @@ pub(crate) fn list(disk: &dyn Disk, folder: &Path) -> Result<Listing> {
     listing.segments.sort();
     listing.checkpoints.sort();
     Ok(listing)
+}
+
+/// What a file is called until it is finished.
+pub(crate) fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
 }
 
 /// The name of the file of the commits from a version on.

@@ -349,6 +349,8 @@ impl Log {
         let mut failure = self.failure.lock();
         let first = failure.get_or_insert_with(|| Error::LogFailed { reason: error.to_string() });
         self.failed.store(true, Ordering::Release);
+        // Whoever comes next looks, and hears about it before it meets changes that stay invisible.
+        self.full.store(true, Ordering::Release);
         first.clone()
     }
 

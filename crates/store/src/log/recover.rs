@@ -11,7 +11,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use super::segment::{Batch, Content, Segment};
+use super::segment::{Batch, Content, START, Segment};
 use super::state::State;
 use crate::folder::{Folder, Listing, Numbered, corrupt, disk_error};
 use crate::io::File;
@@ -224,10 +224,12 @@ impl Recovered {
         folder.sync()?;
         folder.remove_all(self.unfinished.iter())?;
         let Some(Tail { path, good }) = &self.tail else { return Ok(()) };
+        let file = folder.disk.open(path, true);
         if good.end == 0 {
+            let wiped = file.and_then(|file| wipe(&*file));
+            wiped.map_err(|error| disk_error("wipe", path, &error))?;
             return folder.remove_all(std::iter::once(path));
         }
-        let file = folder.disk.open(path, true);
         let repaired = file.and_then(|file| repair_tail(&*file, *good));
         repaired.map_err(|error| disk_error("repair", path, &error))
     }
@@ -239,6 +241,14 @@ fn good(content: &Content<'_>) -> Good {
     let uncertain = content.batches.iter().find(uncertain).map(|batch| batch.offset);
     // That it was closed was written after the last sync that is known of.
     Good { end: content.end, certain: uncertain.unwrap_or_else(|| last.end()) }
+}
+
+/// Overwrites what a file holds behind its beginning. The next one has the same name, so the same
+/// checksums: should it get the same place on the disk, what was there must not pass for its own.
+fn wipe(file: &dyn File) -> io::Result<()> {
+    let zeros = vec![0; file.size()?.saturating_sub(START) as usize];
+    file.write_all_at(&zeros, START)?;
+    file.sync()
 }
 
 /// Writes once more what may not be on the disk, although it could be read: after a sync that

@@ -3,15 +3,17 @@
 //! # Invariants
 //!   - The file holds zeros beyond its last batch: a batch is written over them, so it needs no new
 //!     space, and its sync moves no end of a file.
-//!   - A segment is cut to its length and synced before the next one is made.
+//!   - A segment gets its name when its beginning and its zeros are on the disk, and everything
+//!     in the one before. While there is no space for it the one before goes on.
 
+use std::io;
 use std::path::PathBuf;
 
 use super::Pending;
 use super::frame::{HEADER, Header, seal};
 use super::recover::End;
 use super::segment::{BATCH, CLOSE, START, head};
-use crate::folder::{Folder, disk_error};
+use crate::folder::{Folder, disk_error, unfinished};
 use crate::io::File;
 use crate::options::LogSizes;
 use crate::time::now;
@@ -45,6 +47,12 @@ struct Open {
     end: u64,
     /// How long the file is; zeros from `end` on.
     size: u64,
+}
+
+/// A segment that has no name yet.
+struct Unnamed {
+    open: Open,
+    unfinished: PathBuf,
 }
 
 impl Writer {
@@ -97,7 +105,7 @@ impl Writer {
         if self.segment.is_none() {
             // Batches that wait are the first of the segment.
             let next = self.pending.first().map_or(self.version + 1, |batch| batch.first);
-            self.segment = Some(create(&self.folder, next)?);
+            self.segment = Some(self.make(next, bytes)?.named(&self.folder)?);
         }
         let sizes = self.sizes;
         let open = self.segment.as_mut().expect("it was just made");
@@ -135,21 +143,41 @@ impl Writer {
     /// Goes on in a new segment if this one is long enough. One that can not be made for lack of
     /// space is made later.
     fn rotate(&mut self) -> Result<()> {
-        let full = self.segment.as_ref().is_some_and(|open| open.end >= self.sizes.segment);
-        if !full {
+        let Some(open) = self.segment.as_mut().filter(|open| open.end >= self.sizes.segment) else {
             return Ok(());
-        }
-        if let Some(open) = &mut self.segment {
-            open.cut()?;
-        }
-        match create(&self.folder, self.version + 1) {
+        };
+        open.sync()?;
+        let waiting: usize = self.pending.iter().map(|batch| batch.bytes.len()).sum();
+        let room = waiting as u64 + self.sizes.headroom();
+        let next = self.make(self.version + 1, room).and_then(|next| next.named(&self.folder));
+        match next {
             Err(Error::DiskFull { .. }) => Ok(()),
             Err(error) => Err(error),
-            Ok(next) => {
-                self.segment = Some(next);
-                Ok(())
-            }
+            Ok(next) => self.segment.replace(next).map_or(Ok(()), |mut last| last.cut()),
         }
+    }
+
+    /// Makes a segment with room for so many bytes, and without a name.
+    fn make(&self, first: u64, room: u64) -> Result<Unnamed> {
+        let disk = &self.folder.disk;
+        let path = self.folder.segment(first);
+        let unfinished = unfinished(&path);
+        let made = |error| disk_error("make", &path, &error);
+        match disk.remove(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(made(error)),
+            _ => {}
+        }
+        let file = disk.create(&unfinished).map_err(made)?;
+        let salt = self.folder.salt(first);
+        let open = Open { file, path: path.clone(), first, salt, end: START, size: START };
+        let mut unnamed = Unnamed { open, unfinished };
+        let begun = unnamed.open.file.write_all_at(&head(self.folder.id), 0).map_err(made);
+        let begun = begun.and_then(|()| grow(&mut unnamed.open, START + room));
+        if let Err(error) = begun.and_then(|()| unnamed.open.file.sync().map_err(made)) {
+            unnamed.drop(&self.folder);
+            return Err(error);
+        }
+        Ok(unnamed)
     }
 
     /// Has what was written lie on the disk for certain.
@@ -198,21 +226,26 @@ fn failed(action: &'static str, path: &std::path::Path, error: &std::io::Error) 
     Error::Disk { action, path: path.to_path_buf(), reason: error.to_string() }
 }
 
-/// Makes a segment, on the disk for certain.
-fn create(folder: &Folder, first: u64) -> Result<Open> {
-    let path = folder.segment(first);
-    let made = |error| disk_error("make", &path, &error);
-    let file = folder.disk.create(&path).map_err(made)?;
-    let begun = file
-        .write_all_at(&head(folder.id), 0)
-        .and_then(|()| file.sync())
-        .and_then(|()| folder.disk.sync_folder(&folder.path));
-    if begun.is_err() {
-        // If it stays, recovery finds a segment without a beginning, and nothing in it.
-        let _removed = folder.disk.remove(&path);
+impl Unnamed {
+    /// Gives it its name.
+    fn named(self, folder: &Folder) -> Result<Open> {
+        let path = &self.open.path;
+        if let Err(error) = folder.disk.rename(&self.unfinished, path) {
+            let error = disk_error("make", path, &error);
+            self.drop(folder);
+            return Err(error);
+        }
+        match folder.disk.sync_folder(&folder.path) {
+            Ok(()) => Ok(self.open),
+            // It stays, empty: nothing may follow in the one before.
+            Err(error) => Err(failed("sync", &folder.path, &error)),
+        }
     }
-    begun.map_err(made)?;
-    Ok(Open { file, salt: folder.salt(first), first, path, end: START, size: START })
+
+    /// Takes it away: what stays is removed when the database is opened next.
+    fn drop(self, folder: &Folder) {
+        let _removed = folder.disk.remove(&self.unfinished);
+    }
 }
 
 /// Lengthens the file by zeros that are written, so that the space is taken.
