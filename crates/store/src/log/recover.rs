@@ -90,8 +90,9 @@ pub(crate) fn recover(
                 state = Some(found);
                 break;
             }
-            // An older one will do if the log reaches back to it.
-            Err(error) => damaged = damaged.or(Some(error)),
+            // An older one will do if the log goes on from there, as far as this one went.
+            Err(error @ Error::Corrupt { .. }) => damaged = damaged.or(Some((file.version, error))),
+            Err(error) => return Err(error),
         }
     }
     let mut state = state.unwrap_or_else(|| State::initial(folder.schema));
@@ -103,11 +104,20 @@ pub(crate) fn recover(
     let begin = needed.first().cloned().or_else(|| listing.checkpoints.last().map(after));
     let gap = begin.filter(|file| file.version > state.version + 1);
     if let Some(gap) = gap {
-        return Err(damaged.unwrap_or_else(|| missing(&gap, state.version + 1, until)));
+        let missing = || missing(&gap, state.version + 1, until);
+        return Err(damaged.map_or_else(missing, |(_, error)| error));
     }
     let mut reading =
         Reading { folder, until, grown: end, progress, done: 0, total: 0, good: Good::default() };
-    reading.read(needed, &mut state)?;
+    let read = reading.read(needed, &mut state);
+    if let Some((version, error)) = damaged
+        && !matches!(until, Until::Time(_))
+        && !matches!(read, Err(Error::Cancelled))
+        && state.version < version
+    {
+        return Err(error);
+    }
+    read?;
     state.settle();
     let oldest = listing.segments.first().map_or(state.version + 1, |segment| segment.version);
     let log_bytes = reading.done;
