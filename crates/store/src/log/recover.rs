@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use super::segment::{Batch, Content, START, Segment};
 use super::state::State;
-use crate::folder::{Folder, Listing, Numbered, corrupt, disk_error};
+use crate::folder::{Folder, Numbered, corrupt, disk_error};
 use crate::io::File;
 use crate::{Error, Result, Version, checkpoint};
 
@@ -73,13 +73,9 @@ pub(crate) fn recover(
     progress: Progress<'_>,
 ) -> Result<Recovered> {
     let mut listing = folder.list()?;
-    let abandoned = match end {
-        None => drop_headless(folder, &mut listing)?,
-        Some((last, _)) => {
-            listing.segments.retain(|segment| segment.version <= last);
-            None
-        }
-    };
+    if let Some((last, _)) = end {
+        listing.segments.retain(|segment| segment.version <= last);
+    }
     let mut damaged = None;
     let mut state = None;
     let limit = if let Until::Version(version) = until { version } else { u64::MAX };
@@ -122,7 +118,7 @@ pub(crate) fn recover(
     let oldest = listing.segments.first().map_or(state.version + 1, |segment| segment.version);
     let log_bytes = reading.done;
     let tail = needed.last().map(|file| Tail { path: file.path.clone(), good: reading.good });
-    let unfinished = listing.unfinished.into_iter().chain(abandoned).collect();
+    let unfinished = listing.unfinished;
     let checkpoint_bytes = size_of_checkpoint(folder, checkpoint)?;
     Ok(Recovered { state, checkpoint, checkpoint_bytes, log_bytes, oldest, tail, unfinished })
 }
@@ -146,16 +142,6 @@ fn missing(first: &Numbered, wanted: u64, until: Until) -> Error {
             Error::PositionTooOld { oldest: Version(first.version.saturating_sub(1)) }
         }
     }
-}
-
-/// Leaves out a last segment that was only begun to be made: a crash came, or there was no space.
-fn drop_headless(folder: &Folder, listing: &mut Listing) -> Result<Option<PathBuf>> {
-    let Some(last) = listing.segments.last() else { return Ok(None) };
-    let bytes = read(folder, last)?;
-    let segment =
-        Segment { folder, path: &last.path, first: last.version, bytes: &bytes, last: true };
-    let begun = segment.content()?.end > 0;
-    Ok(if begun { None } else { listing.segments.pop().map(|last| last.path) })
 }
 
 /// All bytes of a segment.

@@ -8,7 +8,7 @@
 //! ```
 //! # Invariants
 //!   - Versions follow each other without a gap, from the one in the name of the file on.
-//!   - A segment is complete and synced before the next one is made.
+//!   - The beginning of a segment, and all of the one before, are synced before it gets its name.
 //!   - What follows the last frame is zeros, or was never acknowledged.
 
 use std::path::Path;
@@ -64,7 +64,7 @@ impl Batch<'_> {
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     pub(crate) batches: Vec<Batch<'a>>,
-    /// Where the good part ends; 0 if not even the beginning is.
+    /// Where the good part ends.
     pub(crate) end: u64,
     /// The version that would come next.
     pub(crate) next: u64,
@@ -81,7 +81,7 @@ impl<'a> Segment<'a> {
         let mut content =
             Content { batches: Vec::new(), end: START, next: self.first, durable: 0, torn: false };
         if self.bytes.get(..START as usize) != Some(&head(self.folder.id)[..]) {
-            return self.without_head(salt, content);
+            return Err(self.without_head());
         }
         while let Some((header, payload)) = frame::open(&self.bytes[content.end as usize..], salt) {
             if header.first != content.next || !matches!(header.kind, BATCH | CLOSE) {
@@ -102,20 +102,17 @@ impl<'a> Segment<'a> {
         Ok(content)
     }
 
-    /// A crash may leave the beginning unfinished, but then nothing was written behind it.
-    fn without_head(&self, salt: u32, mut content: Content<'a>) -> Result<Content<'a>> {
-        content.end = 0;
-        content.torn = true;
-        if self.bytes.starts_with(&MAGIC) && self.bytes.get(8..12) != Some(&FORMAT.to_le_bytes()) {
-            return Err(self.corrupt(8, format!("this program knows format {FORMAT}, and not its")));
+    /// The beginning was on the disk before the file got its name: no crash leaves it unfinished.
+    fn without_head(&self) -> Error {
+        match self.bytes.get(..12) {
+            Some(start) if start[..8] == MAGIC && start[8..] != FORMAT.to_le_bytes() => {
+                self.corrupt(8, format!("this program knows format {FORMAT}, and not its"))
+            }
+            Some(start) if start[..8] == MAGIC => {
+                self.corrupt(12, "it belongs to another database, or its beginning is damaged")
+            }
+            _ => self.corrupt(0, "it does not begin like a segment of the log"),
         }
-        if self.bytes.starts_with(&MAGIC) && self.bytes.len() as u64 > START {
-            return Err(self.corrupt(16, "it belongs to another database"));
-        }
-        if !self.last || self.find_frame(0, salt).is_some() {
-            return Err(self.corrupt(0, "it does not begin like a segment of the log"));
-        }
-        Ok(content)
     }
 
     /// What follows the last good frame was cut short by a crash, or damaged: the latter if no
