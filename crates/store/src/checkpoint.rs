@@ -18,7 +18,7 @@
 use std::io;
 use std::path::Path;
 
-use evergraph_graph::{Key, KeyKind, VertexId};
+use evergraph_graph::{Key, KeyKind, MAX_VERTICES, VertexId};
 use rayon::prelude::*;
 
 use crate::folder::{Folder, Numbered, Schema, checkpoint_name, corrupt, disk_error};
@@ -242,7 +242,8 @@ fn assemble(schema: Schema, version: u64, frames: &[Frame<'_>]) -> Result<State,
             }),
             RANGES => (0..header.count).try_for_each(|_| {
                 let (first, count) = (source.id()?, source.number()?);
-                let end = first.checked_add(count).ok_or(Malformed("a range is too long"))?;
+                let end = first.checked_add(count).filter(|&end| end <= MAX_VERTICES);
+                let end = end.ok_or(Malformed("a range is too long"))?;
                 vertices.set_all(first..end);
                 Ok(())
             }),

@@ -18,6 +18,8 @@
 //!   loom: `models::loom_log_*` here; the crash tests of `crates/verify`.
 
 pub(crate) mod frame;
+#[cfg(all(test, not(loom)))]
+mod mangled;
 #[cfg(all(test, loom))]
 mod models;
 pub(crate) mod reader;
