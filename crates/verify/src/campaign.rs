@@ -6,6 +6,8 @@ use rand::RngExt;
 
 use crate::acid::{self, Config};
 use crate::checker::{self, RealTime};
+use crate::crash::campaign::Effort;
+use crate::crash::{self, damage, inject, kill};
 use crate::graphs::{self, Levels};
 use crate::history::invent;
 use crate::history::record::{self, Workload};
@@ -31,6 +33,8 @@ pub struct Counts {
     pub skews: u64,
     /// Time spent in the checker of histories.
     pub checking: Duration,
+    /// Disks that were looked at after a crash, an error or damage.
+    pub images: u64,
 }
 
 impl std::ops::AddAssign for Counts {
@@ -41,6 +45,7 @@ impl std::ops::AddAssign for Counts {
         self.conflicts += other.conflicts;
         self.skews += other.skews;
         self.checking += other.checking;
+        self.images += other.images;
     }
 }
 
@@ -53,7 +58,7 @@ impl From<Tally> for Counts {
             interleavings: tally.interleavings,
             conflicts: tally.conflicts,
             skews: tally.skews,
-            checking: Duration::ZERO,
+            ..Self::default()
         }
     }
 }
@@ -68,12 +73,16 @@ pub struct Campaign {
 }
 
 /// All campaigns.
-pub const CAMPAIGNS: [Campaign; 5] = [
+pub const CAMPAIGNS: [Campaign; 9] = [
     Campaign { name: "histories", round: histories },
     Campaign { name: "graphs", round: graphs },
     Campaign { name: "scenarios", round: scenarios },
     Campaign { name: "acid", round: acid_tests },
     Campaign { name: "orders", round: orders },
+    Campaign { name: "crash", round: crashes },
+    Campaign { name: "errors", round: errors },
+    Campaign { name: "damage", round: damages },
+    Campaign { name: "kills", round: kills },
 ];
 
 /// Transactions of one recorded history.
@@ -153,6 +162,46 @@ pub fn acid_tests(seed: u64) -> Result<Counts, String> {
         }
     }
     Ok(counts)
+}
+
+/// Calls after which crashes are tried in a round.
+const EFFORT: Effort = Effort { one_in: [1, 4, 16], first: 8, later: 200 };
+
+/// Crashes in every story.
+fn crashes(seed: u64) -> Result<Counts, String> {
+    let crashes = crash::campaign::crashes(seed, EFFORT)?;
+    Ok(Counts { runs: crashes.points, images: crashes.total(), ..Counts::default() })
+}
+
+/// Of the calls of every story one in so many fails in a round.
+const ERRORS_ONE_IN: u64 = 4;
+
+/// Has calls of every story fail.
+fn errors(seed: u64) -> Result<Counts, String> {
+    let mut faults = inject::faults(seed, ERRORS_ONE_IN)?;
+    faults += inject::full_disks(seed)?;
+    Ok(Counts {
+        runs: faults.stories,
+        images: faults.stories + 3 * faults.refused,
+        ..Counts::default()
+    })
+}
+
+/// Damages every bit of some databases.
+fn damages(seed: u64) -> Result<Counts, String> {
+    let made = damage::damages(seed, 1)?.made;
+    Ok(Counts { runs: 1, images: made, ..Counts::default() })
+}
+
+/// Processes that are killed in a round, in each mode.
+const KILLS: u64 = 50;
+
+/// Kills this program while it commits.
+fn kills(seed: u64) -> Result<Counts, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut kills = kill::kills(&program, "sync", KILLS, seed)?;
+    kills += kill::kills(&program, "os", KILLS, seed)?;
+    Ok(Counts { runs: kills.kills, images: kills.kills, ..Counts::default() })
 }
 
 /// How many small histories are compared in a round.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use evergraph_verify::campaign::{CAMPAIGNS, Campaign, Counts};
 use evergraph_verify::checker::{self, RealTime};
+use evergraph_verify::crash::kill;
 use evergraph_verify::history::edn;
 use evergraph_verify::level::Level;
 
@@ -20,7 +21,8 @@ usage: cargo xtask verify [--minutes M] [--seed S] [--only CAMPAIGN]
 
   --minutes M      run for M minutes, and one round of each campaign at least; 1 if not given
   --seed S         the seed of the first round, each later one has the next; by the clock if not given
-  --only CAMPAIGN  histories, graphs, scenarios, acid or orders; or faults, see docs/design/verification.md
+  --only CAMPAIGN  histories, graphs, scenarios, acid, orders, crash, errors, damage or kills;
+                   or faults, see docs/design/verification.md
   --history FILE   check a history of lists in EDN instead";
 
 struct Args {
@@ -38,13 +40,22 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let outcome = match Args::parse(std::env::args().skip(1)) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [kill::COMMAND, folder, mode] = words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    {
+        return ended(kill::commit_until_killed(folder, mode));
+    }
+    let outcome = match Args::parse(words.into_iter()) {
         Ok(args) => match &args.history {
             Some(file) => check_file(file),
             None => run(&args),
         },
         Err(problem) => Err(format!("{problem}\n{USAGE}")),
     };
+    ended(outcome)
+}
+
+fn ended(outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
@@ -118,8 +129,15 @@ fn run(args: &Args) -> Result<(), String> {
 
 /// What a campaign did, on one line.
 fn line(name: &str, counts: &Counts, (first, last): (u64, u64), time: Duration) -> String {
-    let Counts { runs, transactions, interleavings, conflicts, skews, checking } = counts;
+    let Counts { runs, transactions, interleavings, conflicts, skews, checking, images } = counts;
     let seconds = time.as_secs_f64();
+    if *images > 0 {
+        let rate = *images as f64 / seconds;
+        return format!(
+            "{name:9}  seeds {first} to {last}: {runs} runs, {images} disks looked at, 0 losses; \
+             {seconds:.1} s, {rate:.0} disks/s"
+        );
+    }
     let rate = *transactions as f64 / seconds;
     let checked = match *checking {
         Duration::ZERO => String::new(),
