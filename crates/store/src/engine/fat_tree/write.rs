@@ -217,10 +217,15 @@ impl<W: Weight> FatTree<W> {
             self.versions.positions.set(version, changes.positions);
         }
         // Before the version is visible: who finds all visible finds all counted.
-        self.count(vertices, edges);
+        let gained = gained(vertices, edges);
+        self.count(gained);
         drop(entered);
         drop(groups);
-        self.versions.finish(ticket).map_err(Refusal::Log)?;
+        if let Err(stopped) = self.versions.finish(ticket) {
+            // It never becomes visible.
+            self.count((-gained.0, -gained.1));
+            return Err(Refusal::Log(stopped));
+        }
         for address in overlong {
             self.settle_group(address, u64::MAX, true);
         }
@@ -502,17 +507,9 @@ impl<W: Weight> FatTree<W> {
         }
     }
 
-    fn count(&self, vertices: &[VertexChange], edges: &[EdgeChange]) {
-        let count = |effect| match effect {
-            Effect::Add(_) => 1,
-            Effect::Remove => -1,
-            Effect::Set(_) | Effect::None => 0,
-        };
-        let edges: i64 = edges.iter().map(|change| count(change.effect)).sum();
-        let vertices: i64 = vertices
-            .iter()
-            .map(|change| i64::from(change.present) - i64::from(change.expected))
-            .sum();
+    /// Counts vertices and edges that there are more of, or fewer.
+    #[inline]
+    fn count(&self, (vertices, edges): (i64, i64)) {
         if edges != 0 {
             self.counts.edges.fetch_add(edges.cast_unsigned(), Ordering::Relaxed);
         }
@@ -520,6 +517,20 @@ impl<W: Weight> FatTree<W> {
             self.counts.vertices.fetch_add(vertices.cast_unsigned(), Ordering::Relaxed);
         }
     }
+}
+
+/// How many vertices and edges there are more after changes.
+#[inline]
+fn gained(vertices: &[VertexChange], edges: &[EdgeChange]) -> (i64, i64) {
+    let count = |effect| match effect {
+        Effect::Add(_) => 1,
+        Effect::Remove => -1,
+        Effect::Set(_) | Effect::None => 0,
+    };
+    let edges = edges.iter().map(|change| count(change.effect)).sum();
+    let vertices =
+        vertices.iter().map(|change| i64::from(change.present) - i64::from(change.expected)).sum();
+    (vertices, edges)
 }
 
 /// Whether the set of vertices is another one after a commit.
