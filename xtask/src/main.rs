@@ -28,7 +28,7 @@ usage: cargo xtask COMMAND
                     at the end
   tsan [-- ARGS]    the store's concurrent tests under ThreadSanitizer; says what it needs
   tidy              the house rules of STYLE.md alone
-  verify [OPTION]   proofs of isolation in rounds, as long as --minutes says; --help for more
+  verify [OPTION]   proofs of isolation and durability in rounds, as long as --minutes says; --help for more
   verify --only faults [--quick | FAULT ..]
                     tests of the tests: every suite against each fault that can be planted
   compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
