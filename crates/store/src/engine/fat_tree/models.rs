@@ -426,6 +426,7 @@ pub(crate) fn merge_by_a_committer() {
 /// Commits a new edge that nobody else knows of: without a lease, of which there are few in models.
 fn commit_unleased(tree: &FatTree<()>, source: u32) {
     let change = new_edge(source);
-    let changes = Changes { vertices: &[], edges: change.edge.as_slice() };
+    let changes =
+        Changes { vertices: &[], edges: change.edge.as_slice(), record: &[], positions: &[] };
     tree.commit(changes, None, tree.versions.clock.visible()).expect("nobody is in the way");
 }
