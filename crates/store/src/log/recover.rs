@@ -103,7 +103,8 @@ pub(crate) fn recover(
     if let Some(gap) = gap {
         return Err(damaged.unwrap_or_else(|| missing(gap, state.version + 1, until)));
     }
-    let mut reading = Reading { folder, until, grown: end, progress, done: 0, total: 0, good: Good::default() };
+    let mut reading =
+        Reading { folder, until, grown: end, progress, done: 0, total: 0, good: Good::default() };
     reading.read(needed, &mut state)?;
     state.settle();
     let oldest = listing.segments.first().map_or(state.version + 1, |segment| segment.version);
