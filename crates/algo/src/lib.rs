@@ -35,6 +35,7 @@ mod testing;
 // The kernels.
 pub mod bfs;
 pub mod cdlp;
+pub mod degrees;
 pub mod lcc;
 pub mod pagerank;
 pub mod scc;
@@ -42,12 +43,16 @@ pub mod sssp;
 pub mod triangles;
 pub mod wcc;
 
+// Answers that follow a graph.
+pub mod standing;
+
 // Their oracles.
 pub mod verify;
 
 pub use bfs::{BfsConfig, BfsOutput, bfs};
 pub use cancel::Cancel;
 pub use cdlp::{CdlpConfig, CdlpOutput, cdlp};
+pub use degrees::{DegreeOutput, degrees};
 pub use error::AlgoError;
 pub use lcc::{LccConfig, LccOutput, lcc};
 pub use pagerank::{PageRankConfig, PageRankOutput, pagerank};

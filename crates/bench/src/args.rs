@@ -134,13 +134,15 @@ pub enum What {
     Durable,
     /// Opening a database again, from its log and from a checkpoint
     Recover,
+    /// Standing results brought up to date after small batches, beside computing them anew
+    Standing,
     /// All of these
     All,
 }
 
 impl What {
     /// Everything, in the order it is measured. The scans are among the kernels.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Insert,
         Self::Batch,
         Self::Latency,
@@ -151,6 +153,7 @@ impl What {
         Self::Memory,
         Self::Durable,
         Self::Recover,
+        Self::Standing,
         Self::Hub,
     ];
 }

@@ -73,6 +73,11 @@ impl Inputs {
         let sources = (0..rounds.max(1)).map(|_| source()).collect();
         Self { permutation, sources }
     }
+
+    /// Where the searches of a round start.
+    pub(crate) fn source(&self, round: usize) -> VertexId {
+        self.sources[round % self.sources.len()]
+    }
 }
 
 impl Kernel {
@@ -111,7 +116,7 @@ impl Kernel {
         inputs: &Inputs,
         round: usize,
     ) -> Result<Answer, AlgoError> {
-        let source = inputs.sources[round % inputs.sources.len()];
+        let source = inputs.source(round);
         Ok(match self {
             Self::ScanSeq => Answer::Sum(scan_sequential(view)),
             Self::ScanRandom => Answer::Sum(scan_random(view, &inputs.permutation)),

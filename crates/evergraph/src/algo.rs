@@ -81,7 +81,8 @@ pub fn source<'k>(snapshot: &Snapshot, key: impl Into<KeyRef<'k>>) -> Result<u32
     snapshot.id(key)?.ok_or_else(|| Error::SourceNotFound(key.to_owned()))
 }
 
-fn key_of(snapshot: &Snapshot, v: u32) -> Key {
+/// The key of a vertex, or its id if it has none any more.
+pub(crate) fn key_of(snapshot: &Snapshot, v: u32) -> Key {
     let key = snapshot.key(v).ok().flatten();
     key.unwrap_or(Key::Number(u64::from(v)))
 }

@@ -29,7 +29,7 @@
 //! ```
 //!
 //! - [`Database`], [`Transaction`], [`Snapshot`]: the store.
-//! - [`algo`]: algorithms on snapshots.
+//! - [`algo`]: algorithms on snapshots; [`standing`]: their answers kept up to date.
 //! - [`load`] and [`replay`]: whole graphs and update logs into a database.
 //! - [`graph`]: the read contract, the static graph, readers, writers, generators.
 //! - [`kernels`]: the algorithms on any [`graph::GraphView`], with their verifiers.
@@ -44,6 +44,7 @@ mod resume;
 
 // What is asked of them.
 pub mod algo;
+pub mod standing;
 
 pub use error::Error;
 pub use evergraph_algo as kernels;
@@ -53,8 +54,9 @@ pub use evergraph_store::FAULTS;
 pub use evergraph_store::{
     AnyView, Change, Checked, Commit, CommitError, Database, Directed, Durability,
     Error as StoreError, Files, Follower, Isolation, Keep, LogSizes, Options, Outcomes, Salvaged,
-    SelfLoops, Service, Snapshot, Start, Stats, Subject, Transaction, Tuning, Version, View,
-    Watcher, Weights, When, check, check_on, io, salvage, salvage_on, watch, watch_on, with_view,
+    SelfLoops, Service, Snapshot, Start, Stats, Step, Stream, Subject, Transaction, Tuning,
+    Version, View, Watcher, Weights, When, Window, Windows, check, check_on, io, salvage,
+    salvage_on, watch, watch_on, with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};

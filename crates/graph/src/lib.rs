@@ -24,6 +24,7 @@ pub mod read;
 pub mod source;
 
 // How a graph changes and how it leaves the process.
+pub mod changes;
 pub mod update;
 pub mod write;
 
@@ -33,6 +34,7 @@ pub mod par;
 mod memory;
 mod mix;
 
+pub use changes::GraphChanges;
 pub use csr::Csr;
 pub use edges::EdgeList;
 pub use generate::GraphSpec;

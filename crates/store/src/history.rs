@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use evergraph_graph::{Key, KeyRef, VertexId};
+use evergraph_graph::{GraphChanges, Key, KeyRef, VertexId};
 
 use crate::database::Inner;
 use crate::log::reader::{Piece, Reader};
@@ -113,7 +113,13 @@ pub struct Follower {
     /// The version up to which commits were handed out.
     position: Version,
     /// Commits that were read and not handed out yet, the next one last.
-    read: Vec<Commit>,
+    read: Vec<Read>,
+}
+
+/// A commit, and the ids of what it changed: one for each change.
+pub(crate) struct Read {
+    pub(crate) commit: Commit,
+    ids: Vec<About<VertexId>>,
 }
 
 impl Follower {
@@ -140,10 +146,14 @@ impl Follower {
     /// The next commits that are visible, `max` at most; none if there are none yet. Does not wait
     /// for writers, and they do not wait for it.
     pub fn poll(&mut self, max: usize) -> Result<Vec<Commit>> {
+        Ok(self.take(max)?.into_iter().map(|read| read.commit).collect())
+    }
+
+    fn take(&mut self, max: usize) -> Result<Vec<Read>> {
         let visible = self.db.versions.clock.visible();
         let mut commits = Vec::new();
         while commits.len() < max && self.position.0 < visible {
-            let Some(next) = self.read.pop_if(|commit| commit.version.0 <= visible) else {
+            let Some(next) = self.read.pop_if(|read| read.commit.version.0 <= visible) else {
                 if !self.read.is_empty() {
                     break;
                 }
@@ -154,7 +164,7 @@ impl Follower {
                     Ok(false) | Err(_) => break,
                 }
             };
-            self.position = next.version;
+            self.position = next.commit.version;
             commits.push(next);
         }
         Ok(commits)
@@ -162,10 +172,15 @@ impl Follower {
 
     /// All commits up to a version, which is visible.
     pub(crate) fn poll_to(&mut self, version: Version) -> Result<Vec<Commit>> {
+        Ok(self.take_to(version)?.into_iter().map(|read| read.commit).collect())
+    }
+
+    /// As [`Follower::poll_to`], with ids.
+    pub(crate) fn take_to(&mut self, version: Version) -> Result<Vec<Read>> {
         let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
         durable.hand_over(version.0)?;
         let behind = usize::try_from(version.0.saturating_sub(self.position.0));
-        let commits = self.poll(behind.unwrap_or(usize::MAX))?;
+        let commits = self.take(behind.unwrap_or(usize::MAX))?;
         if self.position < version {
             // Under `Durability::None` nothing is written down.
             return Err(Error::PositionTooOld { oldest: version });
@@ -199,7 +214,7 @@ impl Follower {
     fn read_more(&mut self) -> Result<bool> {
         let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
         let Some(piece) = durable.read_on(&mut self.reader)? else { return Ok(false) };
-        self.read = commits(&piece, self.shape, (self.position, &mut &*self.db))?;
+        self.read = reads(&piece, self.shape, (self.position, &mut &*self.db))?;
         self.read.reverse();
         Ok(true)
     }
@@ -227,66 +242,155 @@ impl Names for &Inner {
 pub(crate) fn commits(
     piece: &Piece,
     shape: Shape,
-    (after, names): (Version, &mut impl Names),
+    from: (Version, &mut impl Names),
 ) -> Result<Vec<Commit>> {
-    let mut commits = Vec::new();
+    Ok(reads(piece, shape, from)?.into_iter().map(|read| read.commit).collect())
+}
+
+fn reads(
+    piece: &Piece,
+    shape: Shape,
+    (after, names): (Version, &mut impl Names),
+) -> Result<Vec<Read>> {
+    let mut reads = Vec::new();
     piece.each(shape, |version, time, source| {
         let wanted = version > after.0;
-        let mut changes = Vec::new();
+        let (mut changes, mut ids) = (Vec::new(), Vec::new());
         source.record(|item| {
             if let Item::AddVertex(id, key) = item {
                 names.given(id, key);
             }
             if wanted {
+                ids.push(About::<VertexId>::new(&item));
                 changes.push(Change::new(item, |id| names.key(id)));
             }
             Ok(())
         })?;
         if wanted {
-            commits.push(Commit { version: Version(version), time: at(time), changes });
+            let commit = Commit { version: Version(version), time: at(time), changes };
+            reads.push(Read { commit, ids });
         }
         Ok(())
     })?;
-    Ok(commits)
+    Ok(reads)
+}
+
+/// What a change is about. `V` names vertices: a key or an id.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum About<V> {
+    Vertex(V),
+    Edge(V, V),
+    Position(String),
+}
+
+impl About<VertexId> {
+    fn new(item: &Item<'_>) -> Self {
+        match *item {
+            Item::AddVertex(id, _) | Item::RemoveVertex(id) => Self::Vertex(id),
+            Item::AddEdge(source, target, _)
+            | Item::SetWeight(source, target, _)
+            | Item::RemoveEdge(source, target) => Self::Edge(source, target),
+            Item::Position(name, _) => Self::Position(name.into()),
+        }
+    }
+}
+
+impl About<Key> {
+    fn new(change: &Change) -> Self {
+        match change {
+            Change::AddVertex(key) | Change::RemoveVertex(key) => Self::Vertex(key.clone()),
+            Change::AddEdge(source, target, _)
+            | Change::SetWeight(source, target, _)
+            | Change::RemoveEdge(source, target) => Self::Edge(source.clone(), target.clone()),
+            Change::Position(name, _) => Self::Position(name.clone()),
+        }
+    }
+}
+
+impl<V: Ord> About<V> {
+    /// An edge without direction has one name.
+    fn named_once(self, directed: bool) -> Self {
+        match self {
+            Self::Edge(source, target) if !directed && source > target => {
+                Self::Edge(target, source)
+            }
+            other => other,
+        }
+    }
+}
+
+/// What a change does to what it is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Add,
+    Set,
+    Remove,
+}
+
+impl Effect {
+    fn of(change: &Change) -> Self {
+        match change {
+            Change::AddVertex(_) | Change::AddEdge(..) => Self::Add,
+            Change::SetWeight(..) | Change::Position(..) => Self::Set,
+            Change::RemoveVertex(_) | Change::RemoveEdge(..) => Self::Remove,
+        }
+    }
+}
+
+/// The effect of all changes of a thing together, with the last of them, in the order of things.
+/// What came and went does not show, what went and came was set.
+fn fold<A: Ord, C>(
+    changes: impl Iterator<Item = (A, Effect, C)>,
+) -> impl Iterator<Item = (A, Effect, C)> {
+    // Whether it was there before, and the last change.
+    let mut things: BTreeMap<A, (bool, Effect, C)> = BTreeMap::new();
+    for (about, effect, change) in changes {
+        let there = things.get(&about).map_or(effect != Effect::Add, |&(there, ..)| there);
+        things.insert(about, (there, effect, change));
+    }
+    things.into_iter().filter_map(|(about, (there, last, change))| match (there, last) {
+        (true, Effect::Add) => Some((about, Effect::Set, change)),
+        (false, Effect::Set) => Some((about, Effect::Add, change)),
+        (false, Effect::Remove) => None,
+        (_, last) => Some((about, last, change)),
+    })
 }
 
 /// What changed over several commits, each vertex and edge once: a vertex or edge that came and went
 /// does not show, one that went and came shows as what it is then.
 pub(crate) fn net(commits: impl IntoIterator<Item = Commit>, directed: bool) -> Vec<Change> {
-    #[derive(PartialEq, Eq, PartialOrd, Ord)]
-    enum Subject {
-        Vertex(Key),
-        Edge(Key, Key),
-        Position(String),
-    }
-    let subject = |change: &Change| match change {
-        Change::AddVertex(key) | Change::RemoveVertex(key) => Subject::Vertex(key.clone()),
-        Change::AddEdge(source, target, _)
-        | Change::SetWeight(source, target, _)
-        | Change::RemoveEdge(source, target) => {
-            let turned = !directed && source > target;
-            let (source, target) = if turned { (target, source) } else { (source, target) };
-            Subject::Edge(source.clone(), target.clone())
-        }
-        Change::Position(name, _) => Subject::Position(name.clone()),
-    };
-    // Whether it was there before, and the last change.
-    let mut subjects: BTreeMap<Subject, (bool, Change)> = BTreeMap::new();
-    for change in commits.into_iter().flat_map(|commit| commit.changes) {
-        let there = !matches!(change, Change::AddVertex(_) | Change::AddEdge(..));
-        let entry = subjects.entry(subject(&change)).or_insert_with(|| (there, change.clone()));
-        entry.1 = change;
-    }
-    let changes = subjects.into_values().filter_map(|(there, last)| match (there, last) {
-        (true, Change::AddEdge(source, target, weight)) => {
+    let changes = commits.into_iter().flat_map(|commit| commit.changes);
+    let about = |change: &Change| About::<Key>::new(change).named_once(directed);
+    let folded = fold(changes.map(|change| (about(&change), Effect::of(&change), change)));
+    let changes = folded.filter_map(|(_, effect, last)| match (effect, last) {
+        (Effect::Set, Change::AddVertex(_)) => None,
+        (Effect::Set, Change::AddEdge(source, target, weight)) => {
             Some(Change::SetWeight(source, target, weight))
         }
-        (false, Change::SetWeight(source, target, weight)) => {
+        (Effect::Add, Change::SetWeight(source, target, weight)) => {
             Some(Change::AddEdge(source, target, weight))
         }
-        (true, Change::AddVertex(_))
-        | (false, Change::RemoveVertex(_) | Change::RemoveEdge(..)) => None,
         (_, last) => Some(last),
     });
     changes.collect()
+}
+
+/// As [`net`], by ids: an id that went to another key is the same vertex.
+pub(crate) fn net_ids(read: &[Read], directed: bool) -> GraphChanges {
+    let each = read.iter().flat_map(|read| read.ids.iter().zip(&read.commit.changes));
+    let each =
+        each.map(|(about, change)| (about.clone().named_once(directed), Effect::of(change), ()));
+    let mut changes = GraphChanges::default();
+    let folded = fold(each);
+    for (about, effect, ()) in folded {
+        match (about, effect) {
+            (About::Vertex(id), Effect::Add) => changes.added_vertices.push(id),
+            (About::Vertex(id), Effect::Remove) => changes.removed_vertices.push(id),
+            (About::Edge(u, v), Effect::Add) => changes.added_edges.push((u, v)),
+            (About::Edge(u, v), Effect::Remove) => changes.removed_edges.push((u, v)),
+            (About::Edge(u, v), Effect::Set) => changes.reweighted_edges.push((u, v)),
+            (About::Vertex(_), Effect::Set) | (About::Position(_), _) => {}
+        }
+    }
+    changes
 }

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
-use crate::history::{Change, Commit, Follower, net};
+use evergraph_graph::GraphChanges;
+
+use crate::history::{Change, Commit, Follower, net, net_ids};
 use crate::time::{at, now};
 use crate::view::Snapshot;
 use crate::{Database, Result, Version};
@@ -35,6 +37,8 @@ pub struct Step {
     pub snapshot: Snapshot,
     /// What differs, each vertex and edge once, in the order of their keys.
     pub changes: Vec<Change>,
+    /// The same by the ids of the snapshots before and after it, in the order of ids.
+    pub ids: GraphChanges,
 }
 
 impl Stream {
@@ -51,8 +55,11 @@ impl Stream {
     pub fn next_step(&mut self) -> Result<Step> {
         let snapshot = self.db.snapshot()?;
         let from = self.position();
-        let commits = self.follower.poll_to(snapshot.version())?;
-        Ok(Step { from, snapshot, changes: net(commits, self.db.is_directed()) })
+        let read = self.follower.take_to(snapshot.version())?;
+        let directed = self.db.is_directed();
+        let ids = net_ids(&read, directed);
+        let changes = net(read.into_iter().map(|read| read.commit), directed);
+        Ok(Step { from, snapshot, changes, ids })
     }
 }
 

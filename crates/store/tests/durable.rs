@@ -414,11 +414,14 @@ fn streams_give_snapshots_with_what_led_to_them_and_windows() {
         let step = stream.next_step().expect("there");
         assert_eq!((step.from.0, step.snapshot.version().0), (10 * round, 10 * round + 10));
         assert!(step.changes.iter().cloned().eq((10 * round..10 * round + 10).map(edge)));
+        assert_eq!((step.ids.added_edges.len(), step.ids.len()), (10, 10));
         assert!(stream.next_step().expect("there").changes.is_empty());
     }
     db.transaction(0, |tx| tx.remove_edge(0u64, 1u64)).expect("commits");
     add(0);
-    assert!(matches!(&stream.next_step().expect("there").changes[..], [Change::SetWeight(..)]));
+    let step = stream.next_step().expect("there");
+    assert!(matches!(&step.changes[..], [Change::SetWeight(..)]));
+    assert_eq!((&step.ids.reweighted_edges[..], step.ids.len()), (&[(0, 1)][..], 1));
 
     let windows = |window| Windows::new(db.follow(Version(0)).expect("from the beginning"), window);
     let all = |mut windows: Windows| {

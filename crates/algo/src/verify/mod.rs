@@ -6,6 +6,7 @@
 
 mod bfs;
 mod cdlp;
+mod degrees;
 mod lcc;
 mod pagerank;
 mod scc;
@@ -19,6 +20,7 @@ use evergraph_graph::{GraphView, VertexId};
 
 pub use bfs::bfs;
 pub use cdlp::cdlp;
+pub use degrees::degrees;
 pub use lcc::lcc;
 pub use pagerank::pagerank;
 pub use scc::scc;

@@ -11,6 +11,7 @@ mod memory;
 mod mixed;
 mod recover;
 mod snapshot;
+mod standing;
 mod update;
 
 use std::ops::ControlFlow;
@@ -29,6 +30,7 @@ use crate::{Args, Error, Reporter, Result};
 
 pub use memory::WorkerSpec;
 pub(crate) use memory::serve;
+pub(crate) use standing::RECOMPUTED;
 pub use update::parts;
 
 /// So many times the usual idle time is waited for the database to settle; then the measuring
@@ -81,6 +83,7 @@ impl<'a> Session<'a> {
             What::Latency => latency::measure(self, input, threads),
             What::Snapshot => snapshot::measure(self, input, threads),
             What::Durable => durable::measure(self, input, threads),
+            What::Standing => standing::measure(self, input, threads),
             What::Recover => recover::measure(self, input, threads),
             What::Hub | What::All => unreachable!("measured elsewhere"),
         }
