@@ -100,6 +100,8 @@ struct State {
     /// The process that used it is gone.
     is_dead: bool,
     was_waited_for: bool,
+    /// Calls that found the disk full since it was last given space.
+    full: u64,
 }
 
 /// A simulated disk; clones are the same disk.
@@ -171,7 +173,8 @@ impl SimDisk {
 
     /// How many bytes files may have together.
     pub fn set_capacity(&self, capacity: Option<u64>) {
-        self.lock_state().capacity = capacity;
+        let mut state = self.lock_state();
+        (state.capacity, state.full) = (capacity, 0);
     }
 
     /// How many bytes files have together.
@@ -414,7 +417,8 @@ impl File for SimFile {
             let fits = (size + free).saturating_sub(offset).min(bytes.len() as u64);
             if fits == 0 {
                 state.failed += 1;
-                if state.failed == PATIENCE {
+                state.full += 1;
+                if state.full == PATIENCE {
                     (state.was_waited_for, state.capacity) = (true, None);
                 }
                 return Err(error(ErrorKind::StorageFull));
