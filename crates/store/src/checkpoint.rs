@@ -23,14 +23,12 @@ use rayon::prelude::*;
 
 use crate::folder::{Folder, Numbered, Schema, checkpoint_name, corrupt, disk_error};
 use crate::io::File;
-use crate::log::frame::{self, HEADER, Header};
-use crate::log::record::{Malformed, Source};
+use crate::log::frame::{self, HEADER, Header, START, head};
+use crate::log::record::{Malformed, Record, Source};
 use crate::log::state::{Edge, State, Vertices};
 use crate::{Error, Result, Version};
 
 const MAGIC: [u8; 8] = *b"EVGCKP01";
-const FORMAT: u32 = 1;
-const START: usize = 32;
 
 const VERTICES: u32 = 1;
 const RANGES: u32 = 2;
@@ -40,14 +38,6 @@ const POSITIONS: u32 = 5;
 
 /// A frame is written when it is so long.
 const BLOCK: usize = 1 << 20;
-
-fn head(id: [u8; 16]) -> [u8; START] {
-    let mut bytes = [0; START];
-    bytes[..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-    bytes[16..].copy_from_slice(&id);
-    bytes
-}
 
 /// What a checkpoint is written from.
 pub(crate) trait Graph {
@@ -73,7 +63,7 @@ pub(crate) fn write(folder: &Folder, version: u64, time: u64, graph: &impl Graph
         let salt = folder.salt(version);
         let block = Block { kind: VERTICES, count: 0, bytes: vec![0; HEADER] };
         let mut out = Out { file, offset: 0, number: 0, version, time, salt, block };
-        out.append(&head(folder.id))?;
+        out.append(&head(MAGIC, folder.id))?;
         let shape = folder.schema.shape();
         let (mut vertices, mut edges) = (0u64, 0u64);
         if folder.schema.keys == KeyKind::Dense {
@@ -85,14 +75,14 @@ pub(crate) fn write(folder: &Folder, version: u64, time: u64, graph: &impl Graph
         } else {
             graph.vertices(&mut |id, live, key| {
                 vertices += u64::from(live);
-                let mut bytes = id.to_le_bytes().to_vec();
+                let mut bytes = Record::from_slice(&id.to_le_bytes());
                 bytes.push(u8::from(live));
                 shape.put_key(&mut bytes, key.as_ref());
                 out.put(&bytes)
             })?;
         }
         out.begin(EDGES)?;
-        let mut bytes = Vec::new();
+        let mut bytes = Record::new();
         graph.edges(&mut |(source, target, weight)| {
             edges += 1;
             bytes.clear();
@@ -174,10 +164,8 @@ impl Out<'_> {
 
 /// Reads the graph that a checkpoint holds. Any damage is an error.
 pub(crate) fn read(folder: &Folder, path: &Path, version: u64) -> Result<State> {
-    let file = folder.disk.open(path, false).map_err(|error| disk_error("open", path, &error))?;
-    let bytes = file.read_from(0).map_err(|error| disk_error("read", path, &error))?;
-    drop(file);
-    if bytes.get(..START) != Some(&head(folder.id)[..]) {
+    let bytes = folder.read(path)?;
+    if bytes.get(..START) != Some(&head(MAGIC, folder.id)[..]) {
         let reason = "it does not begin like a checkpoint of this database";
         return Err(corrupt(path, 0, reason));
     }

@@ -19,7 +19,7 @@ use crate::files::Files;
 use crate::history::{Change, Commit, Follower, When, net};
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
-use crate::log::record::Sink;
+use crate::log::record::Record;
 use crate::log::state::State;
 use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
 use crate::stream::Stream;
@@ -482,11 +482,7 @@ impl Inner {
 
     /// Writes changes down, if the database does that, and makes sure of space for them.
     #[inline]
-    pub(crate) fn record(
-        &self,
-        changes: Changes<'_>,
-        record: &mut impl Sink,
-    ) -> Result<(), Stopped> {
+    pub(crate) fn record(&self, changes: Changes<'_>, record: &mut Record) -> Result<(), Stopped> {
         self.durable.as_ref().map_or(Ok(()), |durable| durable.record(self, changes, record))
     }
 

@@ -23,14 +23,14 @@ use crate::files::{self, Files};
 use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
 use crate::io::{Disk, Lock};
 use crate::log::reader::{Piece, Reader};
-use crate::log::record::{self, Shape, Sink};
+use crate::log::record::{self, Record, Shape};
 use crate::log::recover::{Recovered, Until, recover};
 use crate::log::state::{Edge, State};
 use crate::log::{Log, RECORD_MAX, Stopped};
 use crate::options::{Durability, Keep, LogSizes, Options, Service};
 use crate::service::Background;
 use crate::sync::{AtomicU64, Mutex, Ordering, RwLock};
-use crate::time::now;
+use crate::time::{now, whole_micros};
 use crate::view::Snapshot;
 use crate::{Error, Result, Version, checkpoint, with_view};
 
@@ -108,14 +108,13 @@ impl<'a> Opening<'a> {
 
     fn folder(&self) -> Result<(Folder, Box<dyn Lock>)> {
         let (disk, path) = (&self.disk, self.path);
-        let missing = || Error::NotFound { path: path.to_path_buf() };
         if self.read_only {
-            let folder = Folder::find(disk, path)?.ok_or_else(missing)?;
+            let folder = Folder::existing(disk, path)?;
             let lock = folder::lock(&**disk, path, true)?;
             return Ok((folder, lock));
         }
         if self.existing {
-            Folder::find(disk, path)?.ok_or_else(missing)?;
+            Folder::existing(disk, path)?;
         }
         disk.make_folder(path).map_err(|error| disk_error("make", path, &error))?;
         let lock = folder::lock(&**disk, path, false)?;
@@ -197,7 +196,7 @@ impl Durable {
         &self,
         db: &Inner,
         changes: Changes<'_>,
-        record: &mut impl Sink,
+        record: &mut Record,
     ) -> Result<(), Stopped> {
         if self.read_only {
             return Err(Stopped::ReadOnly);
@@ -216,11 +215,8 @@ impl Durable {
     /// Why a commit was stopped, in the user's words.
     pub(crate) fn stopped(&self, stopped: Stopped) -> Error {
         let reason = || {
-            let failure = self.log.as_ref().and_then(|log| log.failure());
-            failure.map_or_else(String::new, |failure| match failure {
-                Error::LogFailed { reason } => reason,
-                other => other.to_string(),
-            })
+            let reason = self.log.as_ref().and_then(|log| log.reason());
+            reason.unwrap_or_default().to_owned()
         };
         match stopped {
             Stopped::Before => Error::LogFailed { reason: reason() },
@@ -292,8 +288,7 @@ impl Durable {
             Keep::Everything => 0,
             Keep::Versions(versions) => newest.saturating_sub(versions),
             Keep::Time(age) => {
-                let since =
-                    now().saturating_sub(u64::try_from(age.as_micros()).unwrap_or(u64::MAX));
+                let since = now().saturating_sub(whole_micros(age));
                 let times = listing.checkpoints.iter().rev();
                 let mut old = times.filter_map(|file| {
                     let time = checkpoint::time(&self.folder, &file.path, file.version).ok()?;
@@ -305,9 +300,7 @@ impl Durable {
                 let mut left = bytes;
                 let mut from = newest;
                 for file in listing.segments.iter().rev() {
-                    let opened = self.folder.disk.open(&file.path, false);
-                    let size = opened.and_then(|opened| opened.size());
-                    let size = size.map_err(|error| disk_error("open", &file.path, &error))?;
+                    let size = self.folder.size(&file.path)?;
                     let Some(less) = left.checked_sub(size) else { break };
                     (left, from) = (less, file.version.saturating_sub(1));
                 }

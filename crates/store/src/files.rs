@@ -1,6 +1,6 @@
 //! The files of a database, counted: how much there is, and how far back it tells.
 
-use crate::folder::{Folder, Numbered, disk_error};
+use crate::folder::{Folder, Numbered};
 use crate::{Result, Version};
 
 /// What [`crate::Database::files`] found.
@@ -24,11 +24,8 @@ pub struct Files {
 /// Counts the files of a database whose newest version is `newest`.
 pub(crate) fn count(folder: &Folder, newest: u64) -> Result<Files> {
     let listing = folder.list()?;
-    let size = |file: &Numbered| {
-        let size = folder.disk.open(&file.path, false).and_then(|file| file.size());
-        size.map_err(|error| disk_error("open", &file.path, &error))
-    };
-    let bytes = |files: &[Numbered]| files.iter().map(size).sum::<Result<u64>>();
+    let bytes =
+        |files: &[Numbered]| files.iter().map(|file| folder.size(&file.path)).sum::<Result<u64>>();
     let first = listing.segments.first().map_or(newest + 1, |file| file.version);
     // The log begins with the first commit, or goes on from a checkpoint.
     let mut versions = listing.checkpoints.iter().map(|file| file.version);

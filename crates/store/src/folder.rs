@@ -106,6 +106,11 @@ impl Folder {
         Ok(Some(Self { disk: Arc::clone(disk), path: path.to_path_buf(), id, schema }))
     }
 
+    /// The database in a folder, which must be there.
+    pub(crate) fn existing(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
+        Self::find(disk, path)?.ok_or_else(|| Error::NotFound { path: path.to_path_buf() })
+    }
+
     /// Makes a database in a folder.
     pub(crate) fn make(disk: &Arc<dyn Disk>, path: &Path, schema: Schema) -> Result<Self> {
         let folder = Self::unnamed(disk, path, schema);
@@ -128,6 +133,26 @@ impl Folder {
     /// The files there are.
     pub(crate) fn list(&self) -> Result<Listing> {
         list(&*self.disk, &self.path)
+    }
+
+    /// How long a file is.
+    pub(crate) fn size(&self, path: &Path) -> Result<u64> {
+        let size = self.disk.open(path, false).and_then(|file| file.size());
+        size.map_err(|error| disk_error("open", path, &error))
+    }
+
+    /// All that a file holds.
+    pub(crate) fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        let file = self.disk.open(path, false).map_err(|error| disk_error("open", path, &error))?;
+        file.read_from(0).map_err(|error| disk_error("read", path, &error))
+    }
+
+    /// Makes a file that was not finished before, empty.
+    pub(crate) fn begin(&self, unfinished: &Path) -> io::Result<Box<dyn File>> {
+        match self.disk.remove(unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.disk.create(unfinished),
+        }
     }
 
     /// The file of the commits from a version on.
@@ -167,11 +192,7 @@ impl Folder {
         path: &Path,
         write: impl FnOnce(&dyn File) -> io::Result<u64>,
     ) -> io::Result<u64> {
-        match self.disk.remove(unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let file = self.disk.create(unfinished)?;
+        let file = self.begin(unfinished)?;
         let length = write(&*file)?;
         file.sync()?;
         drop(file);

@@ -4,9 +4,9 @@ use std::ops::ControlFlow::Continue;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::folder::{self, Folder, corrupt};
+use crate::folder::{self, Folder, Numbered, corrupt};
 use crate::io::{Disk, RealDisk};
-use crate::log::recover::{Until, read, recover};
+use crate::log::recover::{Until, recover};
 use crate::log::segment::Segment;
 use crate::log::state::State;
 use crate::{Database, Error, Result, Version, checkpoint};
@@ -60,7 +60,7 @@ pub fn check(path: impl AsRef<Path>) -> Result<Checked> {
 /// As [`check`], on another disk than that of the machine.
 pub fn check_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>) -> Result<Checked> {
     let path = path.as_ref();
-    let folder = find(&disk, path)?;
+    let folder = Folder::existing(&disk, path)?;
     let lock = folder::lock(&*disk, path, true)?;
     let listing = folder.list()?;
     let mut checked = Checked {
@@ -71,13 +71,9 @@ pub fn check_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>) -> Result<Checked> 
     for file in &listing.checkpoints {
         checked.problems.extend(checkpoint::read(&folder, &file.path, file.version).err());
     }
-    for (at, file) in listing.segments.iter().enumerate() {
-        let bytes = read(&folder, file)?;
-        let last = at + 1 == listing.segments.len();
-        let segment =
-            Segment { folder: &folder, path: &file.path, first: file.version, bytes: &bytes, last };
+    each_segment(&folder, &listing.segments, |segment| {
         checked.problems.extend(segment.content().err());
-    }
+    })?;
     if let Err(error) = recover(&folder, Until::End, None, &mut |_, _| Continue(())) {
         if !checked.problems.contains(&error) {
             checked.problems.push(error);
@@ -89,11 +85,6 @@ pub fn check_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>) -> Result<Checked> 
     let stats = db.stats();
     checked.problems.extend(db.check().err().map(|reason| corrupt(path, 0, reason)));
     Ok(Checked { version: stats.version, vertices: stats.vertices, edges: stats.edges, ..checked })
-}
-
-/// The database in a folder, which must be there.
-pub(crate) fn find(disk: &Arc<dyn Disk>, path: &Path) -> Result<Folder> {
-    Folder::find(disk, path)?.ok_or_else(|| Error::NotFound { path: path.to_path_buf() })
 }
 
 /// Makes a new database in `to` of what can still be read in `from`, which is left as it is: the
@@ -111,7 +102,7 @@ pub fn salvage_on(
     to: impl AsRef<Path>,
 ) -> Result<Salvaged> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    let folder = find(disk, from)?;
+    let folder = Folder::existing(disk, from)?;
     let _lock = folder::lock(&**disk, from, true)?;
     let (mut state, mut saved) = read_good(&folder)?;
     state.settle();
@@ -138,11 +129,7 @@ fn read_good(folder: &Folder) -> Result<(State, Salvaged)> {
     let (state, problems) = checkpoint::newest(folder, &listing.checkpoints);
     let mut saved = Salvaged { problems, ..Salvaged::default() };
     let mut state = state.unwrap_or_else(|| State::initial(folder.schema));
-    for (at, file) in listing.segments.iter().enumerate() {
-        let bytes = read(folder, file)?;
-        let last = at + 1 == listing.segments.len();
-        let segment =
-            Segment { folder, path: &file.path, first: file.version, bytes: &bytes, last };
+    each_segment(folder, &listing.segments, |segment| {
         let (batches, problems) = segment.rest();
         saved.problems.extend(problems);
         for batch in batches {
@@ -151,9 +138,23 @@ fn read_good(folder: &Folder) -> Result<(State, Salvaged)> {
                 saved.gaps.push((Version(state.version + 1), Version(first)));
             }
             if let Err(malformed) = state.take(&batch, u64::MAX) {
-                saved.problems.push(corrupt(&file.path, batch.offset, malformed.0));
+                saved.problems.push(corrupt(segment.path, batch.offset, malformed.0));
             }
         }
-    }
+    })?;
     Ok((state, saved))
+}
+
+/// Reads one segment after the other.
+fn each_segment(
+    folder: &Folder,
+    files: &[Numbered],
+    mut take: impl FnMut(&Segment<'_>),
+) -> Result<()> {
+    for (at, Numbered { version, path }) in files.iter().enumerate() {
+        let bytes = folder.read(path)?;
+        let last = at + 1 == files.len();
+        take(&Segment { folder, path, first: *version, bytes: &bytes, last });
+    }
+    Ok(())
 }

@@ -9,8 +9,12 @@ pub(crate) fn now() -> u64 {
 
 /// A time as microseconds since 1970; 0 if it was before.
 pub(crate) fn micros(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    whole_micros(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+/// A duration in microseconds, as far as they can be told.
+pub(crate) fn whole_micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The time that is so many microseconds after 1970 began.

@@ -22,7 +22,7 @@ use crate::io::{Disk, RealDisk};
 use crate::log::reader::{Piece, Reader};
 use crate::log::state::State;
 use crate::options::Weights;
-use crate::{Error, Result, Version, checkpoint, repair};
+use crate::{Error, Result, Version, checkpoint};
 
 /// Where a [`Watcher`] begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn watch(path: impl AsRef<Path>, start: Start) -> Result<Watcher> {
 /// As [`watch`], on another disk than that of the machine.
 #[expect(clippy::needless_pass_by_value, reason = "as with the other calls on a disk")]
 pub fn watch_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>, start: Start) -> Result<Watcher> {
-    let folder = repair::find(&disk, path.as_ref())?;
+    let folder = Folder::existing(&disk, path.as_ref())?;
     let state = base(&folder)?;
     let oldest = folder.list()?.segments.first().map_or(state.version, |file| file.version - 1);
     let (begin, after) = match start {

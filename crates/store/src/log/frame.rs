@@ -1,7 +1,9 @@
 //! Frames: pieces of a file that say themselves whether they are whole.
 //!
 //! # Layout
+//!   A file of frames begins with its head, [`START`] bytes.
 //! ```text
+//!  head     magic: 8 bytes | format: u32 | zero: u32 | id of the database: 16 bytes
 //!  header   crc: u32 | length: u32 | first: u64 | count: u32 | kind: u32 | durable: u64 | time: u64
 //!  payload  length bytes
 //! ```
@@ -9,8 +11,14 @@
 //!   another file, or of an older one in whose place this one stands, is none. A frame of zeros
 //!   is none either.
 
+use std::ops::Range;
+
 /// Bytes of a header.
 pub(crate) const HEADER: usize = 40;
+/// Where frames begin.
+pub(crate) const START: usize = 32;
+/// The format of files of frames.
+pub(crate) const FORMAT: u32 = 1;
 /// Bytes of a payload, at most: a length that is more is none.
 pub(crate) const PAYLOAD_MAX: usize = 1 << 30;
 
@@ -28,10 +36,24 @@ pub(crate) struct Header {
     pub(crate) time: u64,
 }
 
+/// The beginning of a file of frames.
+pub(crate) fn head(magic: [u8; 8], id: [u8; 16]) -> [u8; START] {
+    let mut bytes = [0; START];
+    bytes[..8].copy_from_slice(&magic);
+    bytes[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+    bytes[16..].copy_from_slice(&id);
+    bytes
+}
+
 impl Header {
+    /// The versions in it.
+    pub(crate) fn versions(&self) -> Range<u64> {
+        self.first..self.first + u64::from(self.count)
+    }
+
     /// The last version in it.
     pub(crate) fn last(&self) -> u64 {
-        (self.first + u64::from(self.count)).saturating_sub(1)
+        self.versions().end.saturating_sub(1)
     }
 }
 

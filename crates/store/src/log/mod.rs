@@ -37,7 +37,7 @@ use self::writer::Writer;
 use crate::epoch::{Clock, Ticket};
 use crate::folder::Folder;
 use crate::options::{Durability, LogSizes};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering, wait_until};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, OnceLock, Ordering, wait_until};
 use crate::{Error, Result};
 
 /// Why a commit could not be logged.
@@ -98,9 +98,8 @@ pub(crate) struct Log {
     durable: AtomicU64,
     /// Everything up to here was handed to the operating system.
     handed_over: AtomicU64,
-    /// Set once, before the first refusal.
-    failed: AtomicBool,
-    failure: Mutex<Option<Error>>,
+    /// Why nothing is logged any more. Set once, before the first refusal.
+    failure: OnceLock<String>,
     /// Whether there were not enough zeros in the file when somebody last looked.
     full: AtomicBool,
     /// Bytes written since the database was opened.
@@ -127,8 +126,7 @@ impl Log {
             writer: Mutex::new(Writer::new(folder, version, sizes)),
             durable: AtomicU64::new(version),
             handed_over: AtomicU64::new(version),
-            failed: AtomicBool::new(false),
-            failure: Mutex::new(None),
+            failure: OnceLock::new(),
             // No segment is open yet.
             full: AtomicBool::new(true),
             bytes: AtomicU64::new(0),
@@ -151,8 +149,14 @@ impl Log {
     }
 
     /// What went wrong, if the log failed.
-    pub(crate) fn failure(&self) -> Option<Error> {
-        self.failure.lock().clone()
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// An error if the log failed.
+    fn check(&self) -> Result<()> {
+        let failed = self.reason().map(|reason| Error::LogFailed { reason: reason.into() });
+        failed.map_or(Ok(()), Err)
     }
 
     /// Where the log ends: the first version of its last segment, and how long that is. Nothing
@@ -219,7 +223,7 @@ impl Log {
 
     /// Whether nothing is logged any more.
     pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire)
+        self.failure.get().is_some()
     }
 
     /// Takes a version for a record, and puts it behind those before it.
@@ -298,7 +302,7 @@ impl Log {
         while self.durable() < version {
             self.write(true)?;
         }
-        self.failure().map_or(Ok(()), Err)
+        self.check()
     }
 
     /// Writes what is buffered, or waits until the one who is writing is done. The caller looks
@@ -307,7 +311,7 @@ impl Log {
         let mut writing = self.writing.lock();
         if *writing {
             self.written.wait(&mut writing);
-            return self.failure().map_or(Ok(()), Err);
+            return self.check();
         }
         *writing = true;
         drop(writing);
@@ -318,9 +322,7 @@ impl Log {
     }
 
     fn write_batches(&self, sync: bool) -> Result<()> {
-        if let Some(failure) = self.failure() {
-            return Err(failure);
-        }
+        self.check()?;
         let mut writer = self.writer.lock();
         writer.pending.append(&mut self.take());
         let done = writer.write_pending(self.durable()).and_then(|()| {
@@ -348,12 +350,10 @@ impl Log {
 
     /// Notes the first failure; from now on everything is refused (L3).
     fn fail(&self, error: &Error) -> Error {
-        let mut failure = self.failure.lock();
-        let first = failure.get_or_insert_with(|| Error::LogFailed { reason: error.to_string() });
-        self.failed.store(true, Ordering::Release);
+        let reason = self.failure.get_or_init(|| error.to_string()).clone();
         // Whoever comes next looks, and hears about it before it meets changes that stay invisible.
         self.full.store(true, Ordering::Release);
-        first.clone()
+        Error::LogFailed { reason }
     }
 
     fn take(&self) -> Vec<Pending> {

@@ -6,11 +6,12 @@
 //!   - A piece is read under the lock of the files; between two pieces segments may be removed. A
 //!     reader that needs one of those hears [`Error::PositionTooOld`].
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::frame::{self, HEADER, Header};
 use super::record::{Malformed, Source};
-use super::recover::{End, read};
+use super::recover::End;
 use super::segment::{BATCH, START, Segment};
 use crate::folder::{Folder, Numbered, corrupt, disk_error};
 use crate::{Error, Result, Version};
@@ -72,7 +73,7 @@ impl Reader {
         if next.is_none() && begun == [0; HEADER] {
             return Ok(None);
         }
-        let bytes = read(&self.folder, &Numbered { version: *first, path: path.clone() })?;
+        let bytes = self.folder.read(path)?;
         let segment = Segment {
             folder: &self.folder,
             path,
@@ -151,20 +152,27 @@ impl Reader {
                 continue;
             }
             place.offset += used as u64;
-            let Some(&(_, _, last)) = batches.last() else {
+            let Some(last) = batches.last() else {
                 if used == 0 {
                     return Ok(None);
                 }
                 continue; // older ones, or that it was closed
             };
-            self.next = last.first + u64::from(last.count);
+            self.next = last.header.versions().end;
             return Ok(Some(Piece { bytes, path: place.path.clone(), batches }));
         }
     }
 }
 
-/// A batch in a piece: where its frame begins there, where in the file, and what it says.
-type Found = (usize, u64, Header);
+/// A batch in a piece.
+#[derive(Debug)]
+struct Found {
+    header: Header,
+    /// Where its payload lies there.
+    payload: Range<usize>,
+    /// Where its frame begins in the file.
+    offset: u64,
+}
 
 /// The batches at the start of the bytes that have `next` or later versions, and how many bytes of
 /// whole frames there are.
@@ -172,10 +180,13 @@ fn batches(bytes: &[u8], next: u64, offset: u64, salt: u32) -> (Vec<Found>, usiz
     let mut batches = Vec::new();
     let mut at = 0;
     while let Some((header, payload)) = frame::open(&bytes[at..], salt) {
-        if header.kind == BATCH && header.first + u64::from(header.count) > next {
-            batches.push((at, offset + at as u64, header));
+        let start = at + HEADER;
+        let payload = start..start + payload.len();
+        let offset = offset + at as u64;
+        at = payload.end;
+        if header.kind == BATCH && header.versions().end > next {
+            batches.push(Found { header, payload, offset });
         }
-        at += HEADER + payload.len();
     }
     (batches, at)
 }
@@ -187,20 +198,12 @@ impl Piece {
         shape: super::record::Shape,
         mut take: impl FnMut(u64, u64, &mut Source<'_>) -> Result<(), Malformed>,
     ) -> Result<()> {
-        for &(at, offset, header) in &self.batches {
-            let payload = &self.bytes[at + HEADER..at + HEADER + self.length(at)];
-            let mut source = Source::new(payload, shape);
-            let versions = header.first..header.first + u64::from(header.count);
-            let mut versions = versions.map(|version| take(version, header.time, &mut source));
-            versions
-                .try_for_each(|taken| taken)
-                .map_err(|malformed| corrupt(&self.path, offset, malformed.0))?;
+        for Found { header, payload, offset } in &self.batches {
+            let mut source = Source::new(&self.bytes[payload.clone()], shape);
+            let taken =
+                header.versions().try_for_each(|version| take(version, header.time, &mut source));
+            taken.map_err(|malformed| corrupt(&self.path, *offset, malformed.0))?;
         }
         Ok(())
-    }
-
-    fn length(&self, at: usize) -> usize {
-        let bytes = self.bytes[at + 4..at + 8].try_into().expect("four bytes of a whole frame");
-        u32::from_le_bytes(bytes) as usize
     }
 }

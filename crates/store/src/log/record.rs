@@ -47,44 +47,12 @@ pub(crate) enum Item<'a> {
     Position(&'a str, u64),
 }
 
-/// A record that is being made; that of a small transaction stays off the heap.
+/// A record or a part of one that is being made; that of a small transaction stays off the heap.
 pub(crate) type Record = smallvec::SmallVec<[u8; 32]>;
-
-/// Bytes to which a record or a block is appended.
-pub(crate) trait Sink {
-    fn put(&mut self, bytes: &[u8]);
-
-    /// Bytes so far.
-    fn len(&self) -> usize;
-}
-
-impl Sink for Vec<u8> {
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.len()
-    }
-}
-
-impl<A: smallvec::Array<Item = u8>> Sink for smallvec::SmallVec<A> {
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.len()
-    }
-}
 
 /// Appends what a transaction changes; `key` knows the keys of the vertices it adds.
 pub(crate) fn encode(
-    sink: &mut impl Sink,
+    sink: &mut Record,
     shape: Shape,
     changes: Changes<'_>,
     mut key: impl FnMut(VertexId, &mut dyn FnMut(KeyRef<'_>)),
@@ -96,7 +64,7 @@ pub(crate) fn encode(
         let mut bytes = [0; 1 + EDGE_MAX];
         bytes[0] = 1;
         let length = shape.edge(change, &mut bytes[1..]);
-        return sink.put(&bytes[..=length]);
+        return sink.extend_from_slice(&bytes[..=length]);
     }
     let vertices = changes.vertices.iter().filter(|change| change.expected != change.present);
     let edges = changes.edges.iter().filter(|change| change.effect != Effect::None);
@@ -113,12 +81,12 @@ pub(crate) fn encode(
     for change in edges {
         let mut bytes = [0; EDGE_MAX];
         let length = shape.edge(change, &mut bytes);
-        sink.put(&bytes[..length]);
+        sink.extend_from_slice(&bytes[..length]);
     }
     for (name, version) in changes.positions {
         put_ids(sink, POSITION, &[name.len() as u32]);
-        sink.put(&version.0.to_le_bytes());
-        sink.put(name.as_bytes());
+        sink.extend_from_slice(&version.0.to_le_bytes());
+        sink.extend_from_slice(name.as_bytes());
     }
 }
 
@@ -126,12 +94,12 @@ pub(crate) fn encode(
 const EDGE_MAX: usize = 1 + 4 + 4 + 8;
 
 #[inline]
-pub(crate) fn put_varint(sink: &mut impl Sink, mut value: u64) {
+fn put_varint(sink: &mut Record, mut value: u64) {
     while value >= 0x80 {
-        sink.put(&[value as u8 | 0x80]);
+        sink.extend_from_slice(&[value as u8 | 0x80]);
         value >>= 7;
     }
-    sink.put(&[value as u8]);
+    sink.extend_from_slice(&[value as u8]);
 }
 
 impl Shape {
@@ -146,50 +114,49 @@ impl Shape {
         bytes[0] = kind;
         bytes[1..5].copy_from_slice(&change.source.to_le_bytes());
         bytes[5..9].copy_from_slice(&change.target.to_le_bytes());
-        match (weight, self.weights) {
-            (None, _) | (_, Weights::None) => 9,
-            (Some(weight), Weights::F32) => {
-                bytes[9..13].copy_from_slice(&(weight as f32).to_le_bytes());
-                13
-            }
-            (Some(weight), Weights::F64) => {
-                bytes[9..17].copy_from_slice(&weight.to_le_bytes());
-                17
-            }
+        9 + weight.map_or(0, |weight| self.weight(weight, &mut bytes[9..]))
+    }
+
+    /// Writes a weight to the start of `bytes`; how long it is.
+    #[inline]
+    fn weight(self, weight: f64, bytes: &mut [u8]) -> usize {
+        match self.weights {
+            Weights::None => {}
+            Weights::F32 => bytes[..4].copy_from_slice(&(weight as f32).to_le_bytes()),
+            Weights::F64 => bytes[..8].copy_from_slice(&weight.to_le_bytes()),
         }
+        self.weights.bytes()
     }
 
     /// Appends a key. A dense one is its id, and takes nothing.
-    pub(crate) fn put_key(self, sink: &mut impl Sink, key: KeyRef<'_>) {
+    pub(crate) fn put_key(self, sink: &mut Record, key: KeyRef<'_>) {
         match (self.keys, key) {
             (KeyKind::Dense, _) => {}
-            (_, KeyRef::Number(number)) => sink.put(&number.to_le_bytes()),
+            (_, KeyRef::Number(number)) => sink.extend_from_slice(&number.to_le_bytes()),
             (_, KeyRef::Text(text)) => {
                 put_varint(sink, text.len() as u64);
-                sink.put(text.as_bytes());
+                sink.extend_from_slice(text.as_bytes());
             }
         }
     }
 
     /// Appends a weight as long as those of the database are.
     #[inline]
-    pub(crate) fn put_weight(self, sink: &mut impl Sink, weight: f64) {
-        match self.weights {
-            Weights::None => {}
-            Weights::F32 => sink.put(&(weight as f32).to_le_bytes()),
-            Weights::F64 => sink.put(&weight.to_le_bytes()),
-        }
+    pub(crate) fn put_weight(self, sink: &mut Record, weight: f64) {
+        let mut bytes = [0; 8];
+        let length = self.weight(weight, &mut bytes);
+        sink.extend_from_slice(&bytes[..length]);
     }
 }
 
 #[inline]
-fn put_ids(sink: &mut impl Sink, kind: u8, ids: &[VertexId]) {
+fn put_ids(sink: &mut Record, kind: u8, ids: &[VertexId]) {
     let mut bytes = [0; 9];
     bytes[0] = kind;
     for (at, id) in ids.iter().enumerate() {
         bytes[1 + 4 * at..5 + 4 * at].copy_from_slice(&id.to_le_bytes());
     }
-    sink.put(&bytes[..=4 * ids.len()]);
+    sink.extend_from_slice(&bytes[..=4 * ids.len()]);
 }
 
 /// Takes bytes apart. Every length is checked against what is left before it is used.

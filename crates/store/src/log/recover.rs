@@ -127,9 +127,7 @@ fn size_of_checkpoint(folder: &Folder, version: u64) -> Result<u64> {
     if version == 0 {
         return Ok(0);
     }
-    let path = folder.checkpoint(version);
-    let size = folder.disk.open(&path, false).and_then(|file| file.size());
-    size.map_err(|error| disk_error("open", &path, &error))
+    folder.size(&folder.checkpoint(version))
 }
 
 /// The error about commits that no file holds any more.
@@ -142,13 +140,6 @@ fn missing(first: &Numbered, wanted: u64, until: Until) -> Error {
             Error::PositionTooOld { oldest: Version(first.version.saturating_sub(1)) }
         }
     }
-}
-
-/// All bytes of a segment.
-pub(crate) fn read(folder: &Folder, file: &Numbered) -> Result<Vec<u8>> {
-    let opened = folder.disk.open(&file.path, false);
-    let opened = opened.map_err(|error| disk_error("open", &file.path, &error))?;
-    opened.read_from(0).map_err(|error| disk_error("read", &file.path, &error))
 }
 
 /// Segments that are being read.
@@ -166,13 +157,11 @@ struct Reading<'a, 'p> {
 impl Reading<'_, '_> {
     fn read(&mut self, segments: &[Numbered], state: &mut State) -> Result<()> {
         for segment in segments {
-            let file = self.folder.disk.open(&segment.path, false);
-            let size = file.and_then(|file| file.size());
-            self.total += size.map_err(|error| disk_error("open", &segment.path, &error))?;
+            self.total += self.folder.size(&segment.path)?;
         }
         for (at, file) in segments.iter().enumerate() {
             let next = segments.get(at + 1);
-            let mut bytes = read(self.folder, file)?;
+            let mut bytes = self.folder.read(&file.path)?;
             if let Some((_, end)) = self.grown.filter(|&(first, _)| first == file.version) {
                 bytes.truncate(end as usize);
             }

@@ -13,26 +13,21 @@
 
 use std::path::Path;
 
-use super::frame::{self, Header};
+use super::frame::{self, FORMAT, Header};
 use crate::folder::{Folder, corrupt};
 use crate::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"EVGLOG01";
-const FORMAT: u32 = 1;
 /// Where frames begin.
-pub(crate) const START: u64 = 32;
+pub(crate) const START: u64 = frame::START as u64;
 
 /// Kinds of frames.
 pub(crate) const BATCH: u32 = 1;
 pub(crate) const CLOSE: u32 = 2;
 
 /// The beginning of a segment.
-pub(crate) fn head(id: [u8; 16]) -> [u8; START as usize] {
-    let mut bytes = [0; START as usize];
-    bytes[..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-    bytes[16..].copy_from_slice(&id);
-    bytes
+pub(crate) fn head(id: [u8; 16]) -> [u8; frame::START] {
+    frame::head(MAGIC, id)
 }
 
 /// A segment in memory.

@@ -124,8 +124,7 @@ impl State {
     /// are passed over.
     pub(crate) fn take(&mut self, batch: &Batch<'_>, limit: u64) -> Result<(), Malformed> {
         let mut source = Source::new(batch.payload, self.schema.shape());
-        let versions = batch.header.first..batch.header.first + u64::from(batch.header.count);
-        for version in versions {
+        for version in batch.header.versions() {
             let wanted = version > self.version && version <= limit;
             source.record(|item| {
                 if wanted {

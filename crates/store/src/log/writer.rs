@@ -6,7 +6,6 @@
 //!   - A segment gets its name when its beginning and its zeros are on the disk, and everything
 //!     in the one before. While there is no space for it the one before goes on.
 
-use std::io;
 use std::path::PathBuf;
 
 use super::Pending;
@@ -130,7 +129,7 @@ impl Writer {
             seal(&mut batch.bytes, header, open.salt);
             open.write(&batch.bytes)?;
             self.bytes += length;
-            self.version = first + u64::from(count) - 1;
+            self.version = header.last();
             self.spare = batch.bytes;
         }
         // What comes next should find its space, but need not.
@@ -159,15 +158,10 @@ impl Writer {
 
     /// Makes a segment with room for so many bytes, and without a name.
     fn make(&self, first: u64, room: u64) -> Result<Unnamed> {
-        let disk = &self.folder.disk;
         let path = self.folder.segment(first);
         let unfinished = unfinished(&path);
         let made = |error| disk_error("make", &path, &error);
-        match disk.remove(&unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(made(error)),
-            _ => {}
-        }
-        let file = disk.create(&unfinished).map_err(made)?;
+        let file = self.folder.begin(&unfinished).map_err(made)?;
         let salt = self.folder.salt(first);
         let open = Open { file, path: path.clone(), first, salt, end: START, size: START };
         let mut unnamed = Unnamed { open, unfinished };
