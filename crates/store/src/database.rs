@@ -10,13 +10,14 @@ use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
 pub(crate) use crate::engine::Engine;
 
 use crate::dictionary::{Dictionary, NoId};
-use crate::durable::{Durable, Keeper, Opening};
+use crate::durable::{Durable, Keeper, Opening, Source};
 use crate::engine::fat_tree::{Changes, Effect, Idle, Load, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::fault::{Fault, planted};
 use crate::files::Files;
 use crate::history::{Change, Commit, Follower, When, net};
+use crate::ingest::{Backlog, Front, Ingest};
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Record;
@@ -56,8 +57,12 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     /// What there is on the disk, unless the database lives in memory only.
     pub(crate) durable: Option<Durable>,
+    /// Changes that wait to be archived.
+    pub(crate) front: Front,
     /// Ids of vertices that were removed, or never came to be, and since which version.
     retired: Mutex<Vec<(VertexId, u64)>>,
+    /// Held by whoever gives ids up, and by whoever must not see that.
+    pub(crate) releases: Mutex<()>,
     /// The leases of snapshots, for those who want to end them.
     snapshots: Mutex<Vec<Weak<Lease>>>,
     /// The version at which it was made or opened.
@@ -105,8 +110,26 @@ pub struct Stats {
     /// Bytes that the store holds: the graph with all versions that are kept, what is spare, and
     /// the keys, what open transactions buffer. Not what the allocator adds and views look up by.
     pub memory_bytes: u64,
+    /// Changes that were ingested and wait to be archived.
+    pub backlog: usize,
     /// How transactions ended so far.
     pub outcomes: Outcomes,
+}
+
+/// What a view shows of changes that were ingested ([`Database::ingest`]) but not archived yet, when
+/// it is opened. Every view shows what was archived or committed, and says at which version
+/// ([`Snapshot::version`]); [`Database::backlog`] says how much waits, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StaticView {
+    /// All of them: they are archived first, for everybody.
+    #[default]
+    Plain,
+    /// None of them: it opens in microseconds, as [`Database::snapshot`] does.
+    Stale,
+    /// All of them, in a copy of its own, which takes as much time as opening the database and as
+    /// much memory as the graph. Nothing is archived for it, and nothing old is kept for it however
+    /// long it is open. It says the version that was copied.
+    Private,
 }
 
 /// How transactions ended, since the database was made.
@@ -235,6 +258,42 @@ impl Database {
         self.inner.snapshot()
     }
 
+    /// Takes changes in unchecked, and archives them in batches: far faster than transactions.
+    /// [`Error::ReadOnly`] if the database is only read.
+    pub fn ingest(&self) -> Result<Ingest> {
+        if self.inner.durable.as_ref().is_some_and(Durable::is_read_only) {
+            return Err(Error::ReadOnly);
+        }
+        self.keeper.start_archiving();
+        Ok(Ingest::new(self.clone()))
+    }
+
+    /// What was ingested and waits to be archived.
+    pub fn backlog(&self) -> Backlog {
+        self.inner.front.backlog()
+    }
+
+    /// Opens a snapshot of the graph as it is now, and says what becomes of changes that were ingested
+    /// but not archived yet.
+    ///
+    /// ```
+    /// # use evergraph_store::{Database, StaticView};
+    /// let db = Database::in_memory();
+    /// let ingest = db.ingest()?;
+    /// ingest.add_edge(1u64, 2u64)?;
+    /// let private = db.static_view(StaticView::Private)?;
+    /// let plain = db.static_view(StaticView::Plain)?;
+    /// assert!(private.has_edge(1u64, 2u64)? && plain.has_edge(1u64, 2u64)?);
+    /// # Ok::<(), evergraph_store::Error>(())
+    /// ```
+    pub fn static_view(&self, view: StaticView) -> Result<Snapshot> {
+        match view {
+            StaticView::Stale => self.snapshot(),
+            StaticView::Plain => self.inner.flush().and_then(|_| self.snapshot()),
+            StaticView::Private => self.inner.private_view(),
+        }
+    }
+
     /// Opens a snapshot of an older version, or of the last version that was written at a time, as
     /// far back as [`crate::Keep`] says. It is put together from the files: in the time that opening
     /// the database takes, and as much memory as the graph.
@@ -247,10 +306,7 @@ impl Database {
         }
         let durable = self.inner.durable.as_ref().ok_or(Error::NotDurable)?;
         let state = durable.past(when.until())?;
-        let options = Options { durability: Durability::None, ..self.inner.options.clone() };
-        let inner = Inner::new(options, Versions::new(state.version), None);
-        inner.load(&state);
-        Arc::new(inner).snapshot()
+        self.inner.copy_of(&state).snapshot()
     }
 
     /// Follows the commits after a version.
@@ -337,14 +393,16 @@ impl Database {
             groups_pending: inner.engine.groups_pending(),
             groups_with_history: inner.engine.groups_with_history(),
             memory_bytes: inner.versions.account.bytes(),
+            backlog: self.backlog().changes,
             outcomes: inner.outcomes(),
         }
     }
 
-    /// Has everything that was committed before the call lie on the disk for certain, whatever
-    /// [`crate::Durability`] says; under [`crate::Durability::None`] by a checkpoint. A database in
-    /// memory has nothing to do.
+    /// Has everything that was committed or ingested before the call lie on the disk for certain,
+    /// whatever [`crate::Durability`] says; under [`crate::Durability::None`] by a checkpoint. A
+    /// database in memory archives what was ingested.
     pub fn sync(&self) -> Result<()> {
+        self.inner.flush()?;
         match &self.inner.durable {
             Some(durable) if durable.log.is_some() => durable.sync(self.version().0),
             Some(durable) if durable.is_read_only() => Ok(()),
@@ -382,6 +440,10 @@ impl Database {
         self.inner.service_round(|| true).is_busy()
     }
 
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
     /// Checks every invariant of the database, and that every edge stands in the lists of both
     /// its ends. Nobody may write meanwhile. Errors say in words what is broken.
     pub fn check(&self) -> std::result::Result<(), String> {
@@ -410,10 +472,12 @@ impl Inner {
             engine: Engine::new(&versions, &options),
             dictionary: Dictionary::new(options.keys, options.dense, &versions.account),
             opened_at: versions.clock.visible(),
+            front: Front::of(&options, &versions.account),
             versions,
             options,
             durable,
             retired: Mutex::new(Vec::new()),
+            releases: Mutex::new(()),
             snapshots: Mutex::new(Vec::new()),
             looked_at: AtomicU64::new(0),
             write_conflicts: AtomicU64::new(0),
@@ -429,6 +493,29 @@ impl Inner {
         self.versions.positions.set(*version, &state.positions);
         let gone = (0..vertices.bound).filter(|&id| !vertices.contains(id));
         self.retire_ids(gone.filter(|&id| self.dictionary.key(id).is_some()), *version);
+    }
+
+    /// A database in memory that holds a graph, and is otherwise as this one.
+    fn copy_of(&self, state: &State) -> Arc<Self> {
+        let options = Options { durability: Durability::None, ..self.options.clone() };
+        let inner = Self::new(options, Versions::new(state.version), None);
+        inner.load(state);
+        Arc::new(inner)
+    }
+
+    /// A copy of the graph with what waits to be archived.
+    fn private_view(self: &Arc<Self>) -> Result<Snapshot> {
+        let (snapshot, window) = self.with_window(|| self.snapshot());
+        let snapshot = snapshot?;
+        let version = snapshot.version();
+        let source = Source { snapshot: &snapshot, positions: &[] };
+        // Nothing else can go wrong with a graph in memory.
+        let state = State::copied(self.options.schema(), version.0, &source)
+            .map_err(|_expired| Error::SnapshotExpired { version })?;
+        drop(snapshot);
+        let copy = self.copy_of(&state);
+        copy.take_in(&window)?;
+        Ok(copy.snapshot()?.shown_as(version))
     }
 
     /// Opens a snapshot of the newest version.
@@ -475,7 +562,12 @@ impl Inner {
         let puts = |effect| matches!(effect, Effect::Add(_) | Effect::Set(_));
         let edges = changes.edges.iter().filter(|change| puts(change.effect)).count();
         let vertices = changes.vertices.iter().filter(|change| change.present).count();
-        let added = (edges + vertices) * (CHANGE_BYTES + 4 * self.options.weights.bytes());
+        self.admit_changes(edges + vertices)
+    }
+
+    /// Refuses so many changes that put something in if there is no memory for them.
+    pub(crate) fn admit_changes(&self, changes: usize) -> Result<(), Refusal> {
+        let added = changes * (CHANGE_BYTES + 4 * self.options.weights.bytes());
         let excess = self.excess(added as u64).filter(|_| added > 0);
         excess.map_or(Ok(()), |(limit, used)| Err(Refusal::MemoryLimit { limit, used }))
     }
@@ -667,6 +759,7 @@ impl Inner {
     }
 
     fn give_up_ids(&self) {
+        let _alone = self.releases.lock();
         let mut retired = std::mem::take(&mut *self.retired.lock());
         if retired.is_empty() {
             return;

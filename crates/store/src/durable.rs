@@ -18,7 +18,7 @@ use std::time::Duration;
 use evergraph_graph::{GraphView, Key, VertexId};
 
 use crate::database::{Database, Inner};
-use crate::engine::fat_tree::Changes;
+use crate::engine::fat_tree::{Changes, VertexChange};
 use crate::files::{self, Files};
 use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
 use crate::io::{Disk, Lock};
@@ -29,15 +29,13 @@ use crate::log::state::{Edge, State};
 use crate::log::{Log, RECORD_MAX, Stopped};
 use crate::options::{Durability, Keep, LogSizes, Options, Service};
 use crate::service::Background;
-use crate::sync::{AtomicU64, Mutex, Ordering, RwLock};
-use crate::time::{now, whole_micros};
+use crate::sync::{AtomicU64, Mutex, OnceLock, Ordering, RwLock};
+use crate::time::{PERIOD, now, whole_micros};
 use crate::view::Snapshot;
 use crate::{Error, Result, Version, checkpoint, with_view};
 
 /// The thread of the log rests for so long in the mode [`Durability::Os`].
 const OS_PAUSE: Duration = Duration::from_millis(2);
-/// How often a thread looks whether there is something to do.
-const PERIOD: Duration = Duration::from_millis(100);
 
 /// What a database in a folder has beside one in memory.
 pub(crate) struct Durable {
@@ -202,10 +200,29 @@ impl Durable {
             return Err(Stopped::ReadOnly);
         }
         let Some(log) = &self.log else { return Ok(()) };
+        self.encode(db, changes, record);
+        log.admit(record.len())
+    }
+
+    /// The record of changes.
+    #[inline]
+    pub(crate) fn encode(&self, db: &Inner, changes: Changes<'_>, record: &mut Record) {
         record::encode(record, self.shape(), changes, |id, put| {
             put(db.key_of(id).as_ref());
         });
-        log.admit(record.len())
+    }
+
+    /// Makes sure of space for the record of these vertices and so many edges.
+    pub(crate) fn admit(
+        &self,
+        db: &Inner,
+        vertices: &[VertexChange],
+        edges: usize,
+    ) -> Result<(), Stopped> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let mut record = Record::new();
+        self.encode(db, Changes { vertices, ..Changes::default() }, &mut record);
+        log.admit(record.len() + edges * record::EDGE_MAX)
     }
 
     pub(crate) fn is_read_only(&self) -> bool {
@@ -359,9 +376,9 @@ impl Durable {
 }
 
 /// A snapshot as a checkpoint takes it.
-struct Source<'a> {
-    snapshot: &'a Snapshot,
-    positions: &'a [(Box<str>, Version)],
+pub(crate) struct Source<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) positions: &'a [(Box<str>, Version)],
 }
 
 fn unreadable(error: Error) -> io::Error {
@@ -434,6 +451,8 @@ impl checkpoint::Graph for Source<'_> {
 pub(crate) struct Keeper {
     pub(crate) inner: Arc<Inner>,
     threads: Vec<Background>,
+    /// The thread that archives what is ingested, once somebody does that.
+    archiver: OnceLock<Background>,
     lock: Option<Box<dyn Lock>>,
 }
 
@@ -450,15 +469,28 @@ impl Keeper {
                 threads.push(checkpointer(&inner));
             }
         }
-        Self { inner, threads, lock }
+        Self { inner, threads, archiver: OnceLock::new(), lock }
+    }
+
+    /// Has a thread archive what is ingested.
+    pub(crate) fn start_archiving(&self) {
+        if self.inner.options.service == Service::Thread {
+            self.archiver.get_or_init(|| {
+                let inner = Arc::clone(&self.inner);
+                Background::start("evergraph-archive", move |rest| inner.keep_archiving(rest))
+            });
+        }
     }
 
     /// Ends the threads, and has everything lie on the disk for certain.
     pub(crate) fn close(&mut self) -> Result<()> {
+        self.archiver.take();
+        // What cannot be archived is told, but does not keep the rest from being closed.
+        let flushed = self.inner.flush();
         self.threads.clear();
         let closed = self.inner.close_files();
         self.lock = None;
-        closed
+        flushed.and(closed)
     }
 }
 

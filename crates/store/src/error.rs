@@ -104,6 +104,12 @@ pub enum Error {
         /// How many it may have.
         max: usize,
     },
+    /// Too many changes wait to be archived.
+    #[error("{max} changes wait to be archived already; flush, or try again later")]
+    BacklogFull {
+        /// How many may wait.
+        max: usize,
+    },
     /// The change would take the store past [`crate::Options::memory_limit`].
     #[error(
         "the store holds {used} bytes of the {limit} it may hold; remove something, or end old snapshots"

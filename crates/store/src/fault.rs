@@ -45,6 +45,12 @@ faults! {
     InListsEarly "in-lists-early" "in-lists are stamped one version early"
     DirtyBitForgotten "dirty-bit-forgotten" "a row does not say that its vertex has rows pending"
     MarkForgotten "mark-forgotten" "a row does not take its group out of its leaf"
+    // What nobody checked (`absorb.rs`, `ingest/`).
+    BatchFirstWins "batch-first-wins" "of the changes of one edge in a batch the first one counts"
+    BatchEndsUnchecked "batch-ends-unchecked" "a batch does not look at ends that were removed meanwhile"
+    BatchRecordShort "batch-record-short" "the record of a batch misses its first edge"
+    BatchLostOnFailure "batch-lost-on-failure" "changes that could not be archived are forgotten"
+    FlushEarly "flush-early" "a flush does not wait for the batch of another"
     // Reading.
     ReadsNow "reads-now" "lists are read as of now, not as of the beginning"
     BeginsEarly "begins-early" "a transaction begins one version early"

@@ -27,7 +27,9 @@ mod fault;
 mod files;
 mod folder;
 mod history;
+mod ingest;
 mod log;
+mod pool;
 mod repair;
 mod service;
 mod stream;
@@ -49,13 +51,14 @@ mod sync;
 #[cfg(all(test, loom))]
 mod models;
 
-pub use database::{Database, Outcomes, Stats};
+pub use database::{Database, Outcomes, StaticView, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
 #[cfg(feature = "faults")]
 pub use fault::FAULTS;
 pub use files::Files;
 pub use history::{Change, Commit, Follower, When};
+pub use ingest::{Backlog, Full, Ingest, IngestOptions};
 pub use options::{
     Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning,
     Weights,

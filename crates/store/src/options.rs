@@ -11,6 +11,7 @@ use evergraph_graph::progress::{Progress, Stage, Status};
 use crate::durable::Opening;
 pub use crate::engine::fat_tree::{Directed, Tuning};
 use crate::folder::Schema;
+use crate::ingest::IngestOptions;
 use crate::io::{Disk, RealDisk};
 use crate::txn::OPERATIONS_MAX;
 use crate::{Database, Error};
@@ -159,6 +160,7 @@ pub struct Options {
     pub(crate) durability: Durability,
     pub(crate) keep: Keep,
     pub(crate) log_sizes: LogSizes,
+    pub(crate) ingest: IngestOptions,
     pub(crate) listener: Option<Listener>,
 }
 
@@ -192,6 +194,7 @@ impl Default for Options {
             durability: Durability::default(),
             keep: Keep::default(),
             log_sizes: LogSizes::default(),
+            ingest: IngestOptions::default(),
             listener: None,
         }
     }
@@ -322,6 +325,12 @@ impl Options {
     #[must_use]
     pub fn log_sizes(self, log_sizes: LogSizes) -> Self {
         Self { log_sizes, ..self }
+    }
+
+    /// When changes that are ingested are archived, and how many may wait ([`Database::ingest`]).
+    #[must_use]
+    pub fn ingest(self, ingest: IngestOptions) -> Self {
+        Self { ingest: ingest.checked(), ..self }
     }
 
     /// Who hears how far the opening of a database in a folder is, and may stop it: then it answers

@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+/// How often a thread in the background looks whether there is something to do, or it is to end.
+pub(crate) const PERIOD: Duration = Duration::from_millis(100);
+
 /// Microseconds since 1970.
 pub(crate) fn now() -> u64 {
     micros(SystemTime::now())

@@ -7,11 +7,13 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use evergraph_graph::Key;
-use evergraph_store::{Database, Error, Options, Service, Snapshot, Transaction, Tuning, Weights};
+use evergraph_store::{
+    Database, Error, Ingest, Options, Service, Snapshot, StaticView, Transaction, Tuning, Weights,
+};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use support::for_each_seed;
-use support::model::{Item, Model, Op, V, read_view, write};
+use support::model::{Item, Model, Op, V, ingest, read_view, write};
 
 /// A database and all that is known about it.
 struct World<'db> {
@@ -22,6 +24,9 @@ struct World<'db> {
     /// When each item was changed last.
     changed: BTreeMap<Item, u64>,
     open: Vec<Open<'db>>,
+    ingest: Ingest,
+    /// What was ingested and not archived yet.
+    window: Vec<Op>,
     snapshots: Vec<(Snapshot, Model)>,
     commits: u64,
     outcomes: [u64; 3],
@@ -116,7 +121,8 @@ impl World<'_> {
             86..89 => self.drop_snapshot(),
             89..93 => _ = self.db.service(),
             93..97 => self.compare_one(),
-            97..99 => self.check_points(),
+            97 => self.check_points(),
+            98 => self.ingest(),
             _ => self.bulk(),
         }
     }
@@ -194,6 +200,45 @@ impl World<'_> {
             }
         }
         self.commit_at(last);
+    }
+
+    /// Appends to the window, or archives it.
+    fn ingest(&mut self) {
+        if self.rng.random_range(0..3) == 0 {
+            let private = self.db.static_view(StaticView::Private).expect("few are open");
+            let mut model = self.now.clone();
+            self.window.iter().for_each(|&op| model.wish(op));
+            assert_eq!(read_view(&private, |key| self.setting.vertex(key)), model);
+            assert_eq!(private.version().0, self.commits);
+            return self.archive();
+        }
+        for _ in 0..self.rng.random_range(1..100) {
+            let op = self.random_op();
+            if !matches!(op, Op::AddVertex(_) | Op::RemoveVertex(_)) {
+                let weighted = self.setting.weights != Weights::None;
+                ingest(&self.ingest, op, weighted, |v| self.setting.key(v)).expect("there is room");
+                self.window.push(op);
+            }
+        }
+        assert_eq!(self.ingest.backlog().changes, self.window.len());
+    }
+
+    fn archive(&mut self) {
+        let mut next = self.now.clone();
+        self.window.drain(..).for_each(|op| next.wish(op));
+        let version = self.ingest.flush().expect("memory is not limited");
+        if next == self.now {
+            assert_eq!(version.0, self.commits, "nothing changed");
+            return;
+        }
+        self.commits += 1;
+        assert_eq!(version.0, self.commits);
+        let vertices = next.vertices.difference(&self.now.vertices).map(|&v| Item::Vertex(v));
+        let edges = next.edges.keys().chain(self.now.edges.keys());
+        let edges = edges.filter(|edge| next.edges.get(edge) != self.now.edges.get(edge));
+        let edges = edges.map(|&(a, b)| Item::Edge(a, b));
+        self.changed.extend(vertices.chain(edges).map(|item| (item, self.commits)));
+        self.now = next;
     }
 
     fn commit(&mut self) {
@@ -334,6 +379,7 @@ impl World<'_> {
     }
 
     fn finish(mut self) -> [u64; 3] {
+        self.archive();
         self.snapshot();
         for index in 0..self.snapshots.len() {
             self.compare(index);
@@ -433,6 +479,8 @@ fn run(seed: u64, steps: usize) -> [u64; 3] {
         rng: Pcg64Mcg::seed_from_u64(rng.next_u64()),
         changed: BTreeMap::new(),
         open: Vec::new(),
+        ingest: db.ingest().expect("it is not read only"),
+        window: Vec::new(),
         snapshots: Vec::new(),
         // Versions need not begin at 0.
         commits: db.version().0,

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use evergraph_graph::VertexId;
 
-use super::fat_tree::{Changes, FatTree, Idle, ListAt, Load, Reads, Refusal, Side};
+use super::fat_tree::{
+    Changes, FatTree, Idle, ListAt, Load, Reads, Refusal, Scribe, Side, Unchecked,
+};
 use crate::epoch::Versions;
 use crate::options::{Options, Weights};
+use crate::pool::Pool;
 
 /// The engine of a database.
 pub(crate) enum Engine {
@@ -52,6 +55,16 @@ impl Engine {
         snapshot: u64,
     ) -> Result<u64, Refusal> {
         with_tree!(self, |tree| tree.commit(changes, reads, snapshot))
+    }
+
+    /// See [`FatTree::absorb`].
+    pub(crate) fn absorb(
+        &self,
+        changes: &[Unchecked],
+        pool: &Pool,
+        scribe: Option<&dyn Scribe>,
+    ) -> Result<u64, Refusal> {
+        with_tree!(self, |tree| tree.absorb(changes, pool, scribe))
     }
 
     /// See [`FatTree::load`].

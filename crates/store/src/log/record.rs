@@ -91,7 +91,7 @@ pub(crate) fn encode(
 }
 
 /// Bytes of an item about an edge, at most: kind, ends, weight.
-const EDGE_MAX: usize = 1 + 4 + 4 + 8;
+pub(crate) const EDGE_MAX: usize = 1 + 4 + 4 + 8;
 
 #[inline]
 fn put_varint(sink: &mut Record, mut value: u64) {

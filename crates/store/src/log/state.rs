@@ -120,6 +120,32 @@ impl State {
         Self { schema, version, time, vertices, edges, positions, edits }
     }
 
+    /// A copy of a graph.
+    pub(crate) fn copied(
+        schema: Schema,
+        version: u64,
+        graph: &impl checkpoint::Graph,
+    ) -> io::Result<Self> {
+        let mut vertices = Vertices::default();
+        graph.vertices(&mut |id, live, key| {
+            if schema.keys != KeyKind::Dense {
+                vertices.name(id, key.as_ref());
+            }
+            vertices.set(id, live);
+            Ok(())
+        })?;
+        graph.ranges(&mut |first, count| {
+            vertices.set_all(first..first + count);
+            Ok(())
+        })?;
+        let mut edges = Vec::new();
+        graph.edges(&mut |edge| {
+            edges.push(edge);
+            Ok(())
+        })?;
+        Ok(Self::new(schema, (version, 0), vertices, edges))
+    }
+
     /// Takes the commits of a batch in, up to a version. Those at or before that of the state
     /// are passed over.
     pub(crate) fn take(&mut self, batch: &Batch<'_>, limit: u64) -> Result<(), Malformed> {

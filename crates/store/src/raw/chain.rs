@@ -257,6 +257,37 @@ impl<'c, T: Send + Sync + 'static> Locked<'c, T> {
     }
 }
 
+/// Latches that their holder lends to other threads for as long as it waits for them.
+pub(crate) struct Lent<'l, 'c, T>(&'l mut [Locked<'c, T>]);
+
+// SAFETY: the guard of a latch must be dropped by the thread that took it, which is why `Locked`
+// does not cross threads by itself. What crosses here is a borrow: the guards stay with their
+// holder, who drops them after the borrow has ended. `with` does not let them be moved out or
+// swapped: no other `Locked` has the lifetime its closure sees. All else is sound for `T: Send + Sync`.
+unsafe impl<T: Send + Sync> Send for Lent<'_, '_, T> {}
+
+impl<'l, 'c, T> Lent<'l, 'c, T> {
+    pub(crate) fn new(latches: &'l mut [Locked<'c, T>]) -> Self {
+        Self(latches)
+    }
+
+    /// Takes the first `count` latches off.
+    pub(crate) fn take(&mut self, count: usize) -> Self {
+        let (first, left) = std::mem::take(&mut self.0).split_at_mut(count);
+        self.0 = left;
+        Self(first)
+    }
+
+    /// Works on what one latch guards.
+    pub(crate) fn with<R>(
+        &mut self,
+        at: usize,
+        work: impl for<'x> FnOnce(&mut Locked<'x, T>) -> R,
+    ) -> R {
+        work(&mut self.0[at])
+    }
+}
+
 impl<T> Drop for Chain<T> {
     fn drop(&mut self) {
         let mut pointer = self.head.load(Ordering::Acquire);

@@ -18,7 +18,7 @@ mod pin;
 mod prefetch;
 mod slice;
 
-pub(crate) use chain::{Chain, Locked, Placed, Retention};
+pub(crate) use chain::{Chain, Lent, Locked, Placed, Retention};
 pub(crate) use delta::{Delta, Row, Rows};
 pub(crate) use leased::LeasedTable;
 pub(crate) use lists::{ELSEWHERE, Lists, packed};

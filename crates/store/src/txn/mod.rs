@@ -12,6 +12,7 @@ mod refusal;
 mod transaction;
 mod write_set;
 
+pub(crate) use refusal::refused;
 pub use transaction::Transaction;
 pub(crate) use write_set::OPERATIONS_MAX;
 

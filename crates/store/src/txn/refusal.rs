@@ -7,7 +7,7 @@ use crate::database::Inner;
 use crate::engine::fat_tree::{Read, Refusal, Stale};
 use crate::error::{CommitError, Error, Subject};
 
-/// Counts a refusal and gives its error. The transaction is still open, so ids still have their
+/// Counts a refusal and gives its error. Whoever was refused still keeps ids from losing their
 /// keys.
 #[cold]
 pub(super) fn refuse(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> CommitError {
@@ -55,4 +55,9 @@ pub(super) fn refuse(db: &Inner, refusal: Refusal, reads: Option<&ReadList>) -> 
         }
     };
     CommitError { operation: Some(operation), error }
+}
+
+/// The same for changes that are not those of a transaction.
+pub(crate) fn refused(db: &Inner, refusal: Refusal) -> Error {
+    refuse(db, refusal, None).error
 }

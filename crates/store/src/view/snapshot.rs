@@ -21,6 +21,8 @@ pub struct Snapshot {
     lease: Arc<Lease>,
     /// Ids that exist at the version are below this.
     bound: u32,
+    /// The version it says it shows, if that is not the one of its lease.
+    shown: Option<Version>,
     tables: OnceLock<AnyTables>,
 }
 
@@ -67,12 +69,17 @@ impl Snapshot {
     pub(crate) fn new(inner: Arc<Inner>, lease: Arc<Lease>) -> Self {
         // Read after the lease was opened: an id is given out before its vertex is committed.
         let bound = inner.dictionary.bound();
-        Self { inner, lease, bound, tables: OnceLock::new() }
+        Self { inner, lease, bound, shown: None, tables: OnceLock::new() }
+    }
+
+    /// The same, of a database that is a copy of another at `version`.
+    pub(crate) fn shown_as(self, version: Version) -> Self {
+        Self { shown: Some(version), ..self }
     }
 
     /// The version it shows.
     pub fn version(&self) -> Version {
-        self.lease.version()
+        self.shown.unwrap_or(self.lease.version())
     }
 
     /// How long it has been open, to a tenth of a second.
@@ -88,6 +95,7 @@ impl Snapshot {
             inner: Arc::clone(&self.inner),
             lease: self.inner.listed(lease),
             bound: self.bound,
+            shown: self.shown,
             tables: OnceLock::new(),
         })
     }
@@ -119,7 +127,7 @@ impl Snapshot {
     /// The version, if it may still be read; nobody ends it meanwhile.
     fn reading<R>(&self, read: impl FnOnce(u64) -> R) -> Result<R> {
         let _use = self.lease.enter().ok_or_else(|| self.expired())?;
-        Ok(read(self.version().0))
+        Ok(read(self.lease.version().0))
     }
 
     /// The dense id of a vertex, if it exists.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use evergraph_graph::{GraphView, Key};
-use evergraph_store::{Error, Snapshot, Transaction, with_view};
+use evergraph_store::{Error, Ingest, Snapshot, Transaction, with_view};
 
 /// A vertex of the model; tests turn it into a key.
 pub(crate) type V = u64;
@@ -36,6 +36,23 @@ pub(crate) enum Item {
 }
 
 impl Model {
+    /// Does what is wished for, whatever is there: what ingesting does.
+    pub(crate) fn wish(&mut self, op: Op) {
+        match op {
+            Op::AddEdge(u, v, weight) => {
+                self.vertices.extend([u, v]);
+                self.edges.insert(self.edge(u, v), weight);
+            }
+            Op::SetWeight(u, v, weight) => {
+                if let Some(now) = self.edges.get_mut(&self.edge(u, v)) {
+                    *now = weight;
+                }
+            }
+            Op::RemoveEdge(u, v) => _ = self.edges.remove(&self.edge(u, v)),
+            Op::AddVertex(_) | Op::RemoveVertex(_) => panic!("{op:?} is not ingested"),
+        }
+    }
+
     pub(crate) fn new(directed: bool) -> Self {
         Self { directed, ..Self::default() }
     }
@@ -196,4 +213,22 @@ fn check_ranges<G: GraphView>(view: &G, entries: u64) {
         view.in_range(range, |_, run| incoming += run.len() as u64);
     }
     assert_eq!(incoming, entries);
+}
+
+/// Ingests a change; with a weight if edges carry one.
+pub(crate) fn ingest(
+    into: &Ingest,
+    op: Op,
+    weighted: bool,
+    key: impl Fn(V) -> Key,
+) -> Result<(), Error> {
+    match op {
+        Op::AddEdge(u, v, weight) if weighted => {
+            into.add_weighted_edge(&key(u), &key(v), weight)
+        }
+        Op::AddEdge(u, v, _) => into.add_edge(&key(u), &key(v)),
+        Op::SetWeight(u, v, weight) => into.set_weight(&key(u), &key(v), weight),
+        Op::RemoveEdge(u, v) => into.remove_edge(&key(u), &key(v)),
+        Op::AddVertex(_) | Op::RemoveVertex(_) => panic!("{op:?} is not ingested"),
+    }
 }

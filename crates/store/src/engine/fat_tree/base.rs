@@ -367,6 +367,15 @@ impl<W: Weight> Base<W> {
         }
     }
 
+    /// The local vertices that exist at `version`, a bit each.
+    #[inline]
+    pub(crate) fn live_mask(&self, version: u64) -> u64 {
+        if !self.has_vertex_rows() {
+            return self.runs.live;
+        }
+        (0..GROUP as u8).map(|local| u64::from(self.live_at(local, version)) << local).sum()
+    }
+
     /// Whether a row about the edge or vertex was made after `version`.
     pub(crate) fn changed_after(&self, version: u64, local: u8, id: u32) -> bool {
         // Stamps ascend, so the last row about it is the newest.

@@ -13,6 +13,7 @@
 //! stamp per edge at rest; Shen et al., ATC 2023). What differs is in `docs/design/fat-tree.md`.
 //!
 //! - `write.rs`: a checked set of changes becomes one version.
+//! - `absorb.rs`: many unchecked changes become one version.
 //! - `validate.rs`: whether what a transaction read still holds; `vertex_set.rs`: who may rely on
 //!   which vertices there are.
 //! - `merge.rs`: deltas become runs, hubs leave and join their group.
@@ -24,6 +25,7 @@
 //! - `service.rs`: settles what writers left pending, drops old versions.
 //! - `check.rs`: every invariant, by inspection.
 
+mod absorb;
 mod base;
 mod check;
 mod directory;
@@ -45,6 +47,7 @@ mod vertex_set;
 mod view;
 mod write;
 
+pub(crate) use absorb::{BATCH_MAX, Scribe, Unchecked, Wish};
 pub(crate) use load::Load;
 pub(crate) use read::ListAt;
 pub(crate) use service::Idle;

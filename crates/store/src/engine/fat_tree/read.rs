@@ -110,7 +110,7 @@ impl<W: Weight> FatTree<W> {
     }
 
     #[inline]
-    fn base_at<'a>(
+    pub(super) fn base_at<'a>(
         &'a self,
         side: Side,
         v: VertexId,

@@ -249,12 +249,7 @@ impl<W: Weight> Tables<W> {
         if let Some(leaf) = self.out.held(leaves, group << GROUP_BITS) {
             return leaf.live(group);
         }
-        let base = self.base(&self.out, group);
-        if !base.has_vertex_rows() {
-            return base.runs.live;
-        }
-        let live = |local| u64::from(base.live_at(local, self.version)) << local;
-        (0..GROUP as u8).map(live).sum()
+        self.base(&self.out, group).live_mask(self.version)
     }
 
     /// How many entries the lists of a group have.

@@ -68,6 +68,19 @@ pub(crate) struct EdgeChange {
     pub(crate) operation: usize,
 }
 
+impl EdgeChange {
+    /// What a row says about it, if there is to be one.
+    #[inline]
+    pub(super) fn row(&self) -> Option<(Kind, f64)> {
+        match self.effect {
+            Effect::None => None,
+            Effect::Add(weight) => Some((Kind::Add, weight)),
+            Effect::Set(weight) => Some((Kind::Set, weight)),
+            Effect::Remove => Some((Kind::Remove, 0.0)),
+        }
+    }
+}
+
 /// All that a transaction does to one vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VertexChange {
@@ -137,18 +150,24 @@ pub(crate) enum Refusal {
 
 /// A row for the list of one group.
 #[derive(Clone, Copy)]
-struct Entry<W> {
-    address: Address,
-    op: Op<W>,
+pub(super) struct Entry<W> {
+    pub(super) address: Address,
+    pub(super) op: Op<W>,
 }
 
 /// The groups of one commit, locked.
 pub(super) struct Groups<'t, W> {
     addresses: SmallVec<[Address; INLINE]>,
-    locked: SmallVec<[Locked<'t, Base<W>>; INLINE]>,
+    pub(super) locked: SmallVec<[Locked<'t, Base<W>>; INLINE]>,
 }
 
-impl<'t, W> Groups<'t, W> {
+impl<'t, W: Weight> Groups<'t, W> {
+    /// Locks groups, which ascend.
+    pub(super) fn lock(tree: &'t FatTree<W>, addresses: SmallVec<[Address; INLINE]>) -> Self {
+        let locked = addresses.iter().map(|&address| tree.slot(address).chain.lock()).collect();
+        Self { addresses, locked }
+    }
+
     fn index(&self, address: Address) -> usize {
         self.addresses.binary_search(&address).expect("every group that is touched was locked")
     }
@@ -217,7 +236,7 @@ impl<W: Weight> FatTree<W> {
             self.versions.positions.set(version, changes.positions);
         }
         // Before the version is visible: who finds all visible finds all counted.
-        let gained = gained(vertices, edges);
+        let gained = gained_by(vertices, edges);
         self.count(gained);
         drop(entered);
         drop(groups);
@@ -290,8 +309,7 @@ impl<W: Weight> FatTree<W> {
         if addresses.len() <= INLINE {
             addresses.iter().for_each(|&address| self.slot(address).chain.prefetch());
         }
-        let locked = addresses.iter().map(|&address| self.slot(address).chain.lock()).collect();
-        let groups = Groups { addresses, locked };
+        let groups = Groups::lock(self, addresses);
         if let [change] = edges {
             self.prefetch(&groups, change);
         }
@@ -408,12 +426,7 @@ impl<W: Weight> FatTree<W> {
             }
         }
         for change in edges {
-            let (kind, weight) = match change.effect {
-                Effect::None => continue,
-                Effect::Add(weight) => (Kind::Add, weight),
-                Effect::Set(weight) => (Kind::Set, weight),
-                Effect::Remove => (Kind::Remove, 0.0),
-            };
+            let Some((kind, weight)) = change.row() else { continue };
             let mut push = |side, owner, id| {
                 let op = Op { local: local_of(owner), id, kind, weight: W::from_f64(weight) };
                 entries.push(Entry { address: Self::address(side, owner), op });
@@ -442,16 +455,25 @@ impl<W: Weight> FatTree<W> {
         for of_group in entries.chunk_by(|a, b| a.address == b.address) {
             let address = of_group[0].address;
             let index = groups.index(address);
-            let locked = &mut groups.locked[index];
-            self.merge_for_hubs(address, locked, of_group);
-            let inline = of_group.iter().filter(|entry| !is_of_hub(locked, &entry.op)).count();
-            self.make_room(address, locked, inline);
-            self.make_hub_room(address, locked, of_group);
-            if of_group.len() > OVERLONG * self.tuning.delta_max {
+            if self.make_room_for(&mut groups.locked[index], of_group) {
                 overlong.push(address);
             }
         }
         overlong
+    }
+
+    /// Makes room for the rows of one group; true if its delta will be too long.
+    pub(super) fn make_room_for(
+        &self,
+        locked: &mut Locked<'_, Base<W>>,
+        of_group: &[Entry<W>],
+    ) -> bool {
+        let address = of_group[0].address;
+        self.merge_for_hubs(address, locked, of_group);
+        let inline = of_group.iter().filter(|entry| !is_of_hub(locked, &entry.op)).count();
+        self.make_room(address, locked, inline);
+        self.make_hub_room(address, locked, of_group);
+        of_group.len() > OVERLONG * self.tuning.delta_max
     }
 
     /// Merges the group if a hub that is about to be written should change its form.
@@ -509,7 +531,7 @@ impl<W: Weight> FatTree<W> {
 
     /// Counts vertices and edges that there are more of, or fewer.
     #[inline]
-    fn count(&self, (vertices, edges): (i64, i64)) {
+    pub(super) fn count(&self, (vertices, edges): (i64, i64)) {
         if edges != 0 {
             self.counts.edges.fetch_add(edges.cast_unsigned(), Ordering::Relaxed);
         }
@@ -519,15 +541,20 @@ impl<W: Weight> FatTree<W> {
     }
 }
 
-/// How many vertices and edges there are more after changes.
+/// How many edges there are more after a change.
 #[inline]
-fn gained(vertices: &[VertexChange], edges: &[EdgeChange]) -> (i64, i64) {
-    let count = |effect| match effect {
+pub(super) fn gained(effect: Effect) -> i64 {
+    match effect {
         Effect::Add(_) => 1,
         Effect::Remove => -1,
         Effect::Set(_) | Effect::None => 0,
-    };
-    let edges = edges.iter().map(|change| count(change.effect)).sum();
+    }
+}
+
+/// How many vertices and edges there are more after changes.
+#[inline]
+fn gained_by(vertices: &[VertexChange], edges: &[EdgeChange]) -> (i64, i64) {
+    let edges = edges.iter().map(|change| gained(change.effect)).sum();
     let vertices =
         vertices.iter().map(|change| i64::from(change.present) - i64::from(change.expected)).sum();
     (vertices, edges)
@@ -543,7 +570,7 @@ fn changes_set(vertices: &[VertexChange], reads: Option<&Reads<'_>>) -> bool {
 
 /// Step 4 for one row.
 #[inline]
-fn append<W: Weight>(locked: &Locked<'_, Base<W>>, op: &Op<W>, version: u64) {
+pub(super) fn append<W: Weight>(locked: &Locked<'_, Base<W>>, op: &Op<W>, version: u64) {
     let head = locked.head().expect("room was made").value;
     match head.hub(op.local).filter(|_| op.id != VERTEX) {
         Some(hub) => hub.append(op, version),
@@ -570,7 +597,7 @@ pub(super) fn states_after<'a, W: Weight>(
 }
 
 /// The weight of the edge now, if there is one.
-fn edge_now<W: Weight>(
+pub(super) fn edge_now<W: Weight>(
     locked: &Locked<'_, Base<W>>,
     source: VertexId,
     target: VertexId,
