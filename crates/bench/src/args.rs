@@ -132,6 +132,8 @@ pub enum What {
     Hub,
     /// Commits that survive: each mode of durability, committers who wait for the disk, checkpoints
     Durable,
+    /// Changes taken in unchecked: appended, archived, and kernels meanwhile
+    Ingest,
     /// Opening a database again, from its log and from a checkpoint
     Recover,
     /// Standing results brought up to date after small batches, beside computing them anew
@@ -142,7 +144,7 @@ pub enum What {
 
 impl What {
     /// Everything, in the order it is measured. The scans are among the kernels.
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Insert,
         Self::Batch,
         Self::Latency,
@@ -151,6 +153,7 @@ impl What {
         Self::Mixed,
         Self::Update,
         Self::Memory,
+        Self::Ingest,
         Self::Durable,
         Self::Recover,
         Self::Standing,

@@ -67,6 +67,8 @@ pub struct Row {
     pub kernel: Option<&'static str>,
     /// Threads that committed changes meanwhile.
     pub writers: usize,
+    /// How they did it, if not by transactions: `unchecked`.
+    pub written: Option<&'static str>,
     /// Groups of vertices with changes that were not settled when the first sample was taken.
     pub groups_pending: Option<usize>,
     /// Answers that were compared with the baseline's and found equal.

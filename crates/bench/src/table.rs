@@ -62,6 +62,7 @@ fn details(row: &Row) -> String {
         row.after.map(|after| format!("after {}", after.replace('_', " "))),
         row.process.filter(|&process| process == "shared").map(|_| "this process".to_owned()),
         (row.writers > 0).then(|| "beside a writer".to_owned()),
+        row.written.map(str::to_owned),
         row.remark.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

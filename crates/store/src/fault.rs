@@ -48,6 +48,7 @@ faults! {
     // What nobody checked (`absorb.rs`, `ingest/`).
     BatchFirstWins "batch-first-wins" "of the changes of one edge in a batch the first one counts"
     BatchEndsUnchecked "batch-ends-unchecked" "a batch does not look at ends that were removed meanwhile"
+    BatchNotRenewed "batch-not-renewed" "a batch overlooks what others changed before it had all latches"
     BatchRecordShort "batch-record-short" "the record of a batch misses its first edge"
     BatchLostOnFailure "batch-lost-on-failure" "changes that could not be archived are forgotten"
     FlushEarly "flush-early" "a flush does not wait for the batch of another"

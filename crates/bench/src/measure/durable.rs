@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use evergraph::{Database, Durability};
+use evergraph::{Database, Durability, IngestOptions};
 use tempfile::TempDir;
 
 use super::{Session, check, on};
@@ -35,6 +35,7 @@ const MODES: [(&str, Option<Durability>); 4] = [
 pub(super) struct OnDisk {
     pub(super) db: Option<Database>,
     folder: TempDir,
+    ingest: IngestOptions,
 }
 
 impl OnDisk {
@@ -43,11 +44,19 @@ impl OnDisk {
         input: &Input,
         durability: Durability,
     ) -> Result<Self> {
+        Self::with(session, input, (durability, IngestOptions::default()))
+    }
+
+    pub(super) fn with(
+        session: &Session<'_>,
+        input: &Input,
+        (durability, ingest): (Durability, IngestOptions),
+    ) -> Result<Self> {
         let folder = match &session.args.disk {
             Some(disk) => tempfile::tempdir_in(disk),
             None => tempfile::tempdir(),
         };
-        let mut made = Self { db: None, folder: folder.map_err(Error::Disk)? };
+        let mut made = Self { db: None, folder: folder.map_err(Error::Disk)?, ingest };
         made.open(input, durability)?;
         Ok(made)
     }
@@ -55,7 +64,7 @@ impl OnDisk {
     pub(super) fn open(&mut self, input: &Input, durability: Durability) -> Result<&Database> {
         self.db = None;
         let options = input.options().dense_keys(input.vertices()).durability(durability);
-        Ok(self.db.insert(options.open(self.folder.path())?))
+        Ok(self.db.insert(options.ingest(self.ingest).open(self.folder.path())?))
     }
 
     pub(super) fn db(&self) -> &Database {

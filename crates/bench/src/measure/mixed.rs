@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use evergraph::{Database, Snapshot, with_view};
 use rayon::ThreadPool;
 
+use super::ingest::change;
 use super::{Session, on, pool};
 use crate::Result;
 use crate::input::{Edge, Input};
@@ -52,18 +53,39 @@ impl Written {
     }
 }
 
+/// How the writer writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writer {
+    /// Each change in a transaction of its own.
+    Transactions,
+    /// Unchecked; what counts is appended, and waits for what is archived.
+    Ingest,
+}
+
 /// Measures all kernels, with one thread each for the writer and the kernel.
 pub(crate) fn measure(session: &mut Session<'_>, input: &Input) -> Result<()> {
+    measure_kernels(session, input, Writer::Transactions)
+}
+
+/// As [`measure`], beside a writer who writes in some way.
+pub(super) fn measure_kernels(
+    session: &mut Session<'_>,
+    input: &Input,
+    writer: Writer,
+) -> Result<()> {
     let db = session.load(input, 1)?;
     let inputs = Inputs::new(&input.twin()?, session.args.seed, session.repeats());
     let (done, commits) = (AtomicBool::new(false), AtomicU64::new(0));
-    let stage = Stage { input, db: &db, inputs, pool: pool(1)?, commits: &commits };
+    let stage = Stage { input, db: &db, inputs, pool: pool(1)?, commits: &commits, writer };
     let count = |total: u64| commits.store(total, Ordering::Relaxed);
     thread::scope(|scope| {
-        let writer = scope.spawn(|| write_until(&done, Live::dense(&db), input, count));
+        let writing = scope.spawn(|| match writer {
+            Writer::Transactions => write_until(&done, Live::dense(&db), input, count),
+            Writer::Ingest => ingest_until(&done, &db, input, count),
+        });
         let measured = stage.measure_beside(session);
         done.store(true, Ordering::Relaxed);
-        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(measured)
     })
 }
@@ -96,7 +118,34 @@ pub(crate) fn write_until(
     }
 }
 
+/// As [`write_until`], unchecked.
+fn ingest_until(
+    done: &AtomicBool,
+    db: &Database,
+    input: &Input,
+    count: impl Fn(u64),
+) -> Result<()> {
+    let ingest = db.ingest()?;
+    let window = (input.len() / GONE_SHARE).max(1);
+    let (mut start, mut changes) = (0, 0);
+    while !done.load(Ordering::Relaxed) {
+        for action in [Action::Remove, Action::Add] {
+            for place in start..start + window {
+                change(&ingest, action, input, place % input.len())?;
+                changes += 1;
+                count(changes);
+                if done.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+            }
+        }
+        start = (start + window) % input.len();
+    }
+    Ok(())
+}
+
 struct Stage<'s> {
+    writer: Writer,
     input: &'s Input,
     db: &'s Database,
     inputs: Inputs,
@@ -129,11 +178,19 @@ impl Stage<'_> {
                 kernel.compare(&live, &twin)?;
             }
             let row = Row::of_pairs(kernel.name(), &times, "csr");
-            let row = Row { writers: 1, state: Some(State::Fresh), ..row };
+            let written = (self.writer == Writer::Ingest).then_some("unchecked");
+            let row = Row { writers: 1, written, state: Some(State::Fresh), ..row };
             session.report.add(on(self.input, 1, Row { compared: times.ours.len(), ..row }));
+            if self.writer == Writer::Ingest {
+                // Appending comes in bursts: its rate for as long as a kernel takes says nothing.
+                continue;
+            }
             let kept = Row::of("writer_rate_kept", "of alone", &rates.ratios());
             let kept = Row { writers: 1, kernel: Some(kernel.name()), ..kept };
             session.report.add(on(self.input, 1, kept));
+        }
+        if self.writer == Writer::Ingest {
+            return Ok(());
         }
         let kept = Samples::from(beside.rate() / alone.rate());
         let kept = Row::of("writer_rate_kept", "of alone", &kept);

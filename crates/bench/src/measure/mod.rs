@@ -4,6 +4,7 @@ mod bandwidth;
 mod batch;
 mod durable;
 mod hub;
+mod ingest;
 mod insert;
 mod kernels;
 mod latency;
@@ -82,6 +83,7 @@ impl<'a> Session<'a> {
             What::Memory => memory::measure(self, input, threads),
             What::Latency => latency::measure(self, input, threads),
             What::Snapshot => snapshot::measure(self, input, threads),
+            What::Ingest => ingest::measure(self, input, threads),
             What::Durable => durable::measure(self, input, threads),
             What::Standing => standing::measure(self, input, threads),
             What::Recover => recover::measure(self, input, threads),
@@ -97,7 +99,12 @@ impl<'a> Session<'a> {
     pub(crate) fn begin(&self, graph: &str, threads: usize, step: &str) -> Result<()> {
         let plural = if threads == 1 { "" } else { "s" };
         self.reporter.begin(&format!("{graph}, {threads} thread{plural}: {step}"));
-        match self.reporter.advance(0, None) {
+        self.go_on(0)
+    }
+
+    /// Tells that so much was done, unless that was asked to stop.
+    fn go_on(&self, done: u64) -> Result<()> {
+        match self.reporter.advance(done, None) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Interrupted),
         }

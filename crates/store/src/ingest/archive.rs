@@ -215,7 +215,8 @@ impl Inner {
         let mut parts: Vec<(&Chunk, Part)> =
             batch.chunks.iter().map(|chunk| (chunk, Part::default())).collect();
         self.front.pool().for_each(&mut parts, |(chunk, part)| self.resolve_chunk(chunk, part));
-        let mut resolved = Resolved { changes: Vec::with_capacity(batch.len()), reserved: Vec::new() };
+        let mut resolved =
+            Resolved { changes: Vec::with_capacity(batch.len()), reserved: Vec::new() };
         let mut error = None;
         for (chunk, part) in parts {
             error = error.or(part.error);
@@ -243,15 +244,14 @@ impl Inner {
                 part.changes.extend(changes.iter().filter(|change| last(change) < bound));
             }
             Changes::Numbers(changes) => {
-                let named = changes.iter().map(|&(source, target, wish)| {
-                    Named::new(source, target, wish)
-                });
+                let named =
+                    changes.iter().map(|&(source, target, wish)| Named::new(source, target, wish));
                 self.resolve_named(named, part);
             }
             Changes::Texts(changes) => {
-                let named = changes.iter().map(|(source, target, wish)| {
-                    Named::new(&**source, &**target, *wish)
-                });
+                let named = changes
+                    .iter()
+                    .map(|(source, target, wish)| Named::new(&**source, &**target, *wish));
                 self.resolve_named(named, part);
             }
         }

@@ -48,9 +48,9 @@ pub struct IngestOptions {
     pub threshold: usize,
     /// Fewer are archived when the oldest is so old.
     pub delay: Duration,
-    /// So many changes go into one batch, at most. Other writers of the same vertices wait for the whole
-    /// batch, and so do readers that touch them for the first time: less makes pauses shorter,
-    /// more makes archiving faster.
+    /// So many changes go into one batch, which is one version, at most. While the rows of a batch are
+    /// put in place, other writers of its vertices wait, and so do readers that touch them for the
+    /// first time: less makes pauses shorter, more makes archiving faster.
     pub batch: usize,
     /// So many changes may wait.
     pub backlog: usize,

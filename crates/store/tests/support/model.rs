@@ -223,9 +223,7 @@ pub(crate) fn ingest(
     key: impl Fn(V) -> Key,
 ) -> Result<(), Error> {
     match op {
-        Op::AddEdge(u, v, weight) if weighted => {
-            into.add_weighted_edge(&key(u), &key(v), weight)
-        }
+        Op::AddEdge(u, v, weight) if weighted => into.add_weighted_edge(&key(u), &key(v), weight),
         Op::AddEdge(u, v, _) => into.add_edge(&key(u), &key(v)),
         Op::SetWeight(u, v, weight) => into.set_weight(&key(u), &key(v), weight),
         Op::RemoveEdge(u, v) => into.remove_edge(&key(u), &key(v)),

@@ -4,11 +4,13 @@
 //!   1. Every change becomes an item of the list of each of its ends. Items are sorted by list, and
 //!      cut into tasks of whole groups. What happens to one edge is folded to one wish.
 //!   2. Vertices that are missing are wished for too.
-//!   3. Lock every group, in address order. A wish is compared with what is there, and becomes a row
-//!      or nothing. Room is made.
-//!   4. Steps 4 and 5 of `write.rs`: version and record, rows, unlock, disk, visible, merge.
+//!   3. Group by group, under its latch: wishes are compared with what is there, and become rows or
+//!      nothing. Room is made.
+//!   4. Lock every group, in address order. Tasks of which a group was changed since are done again.
+//!   5. Steps 4 and 5 of `write.rs`: version and record, rows, unlock, disk, visible, merge.
 //!
-//!   Tasks are worked off in the threads of a pool, those of steps 1 to 4 while the caller waits.
+//!   Tasks are worked off in the threads of a pool while the caller waits. The long part is step 3, in
+//!   which others wait for one group at most; all latches are held while rows are appended.
 //! # Invariants
 //!   - A1 Wishes about one edge are folded in the order of the changes, for both of its lists: so
 //!     both come to the same (I6 of `write.rs`).
@@ -16,6 +18,8 @@
 //!   - A3 A wish that puts an edge in finds both ends under the latches, each in its own group, or
 //!     the whole batch starts again at step 2 (W1 of `write.rs`).
 //!   - A4 No thread of the pool waits for a latch while the caller holds some.
+//!   - A5 What was resolved holds under the latches: a change of a group since then is newer than what
+//!     was the newest one in it.
 //! # Source
 //!   Archiving of `GraphOne` (Kumar, Huang, FAST 2019, section 4.2): cut by range of source, then work
 //!   without atomics. What differs: a batch is checked, and is one version of a store that others
@@ -26,6 +30,7 @@
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP_BITS, Kind, Op, VERTEX, group_of, local_of};
+use super::layout::newest_with_hubs;
 use super::validate::role;
 use super::vertex_set::Entered;
 use super::write::{Entry, Groups, append, edge_now, gained};
@@ -172,18 +177,25 @@ struct Task<'i> {
     items: &'i [Item],
 }
 
-/// A task under the latches.
-struct Work<'i, 'l, 't, W> {
+/// A task, and what it comes to.
+struct Work<'i, W> {
     task: Task<'i>,
+    outcome: Outcome<W>,
+}
+
+/// The same under the latches.
+struct Latched<'w, 'i, 'l, 't, W> {
+    work: &'w mut Work<'i, W>,
     /// Those of its groups.
     latches: Lent<'l, 't, Base<W>>,
-    outcome: Outcome<W>,
 }
 
 /// What the wishes of a task come to.
 struct Outcome<W> {
     /// Sorted by group.
     entries: Vec<Entry<W>>,
+    /// The newest change in each group.
+    newest: Vec<u64>,
     /// Groups whose deltas will be too long.
     overlong: Vec<Address>,
     vertices: Vec<VertexChange>,
@@ -272,69 +284,70 @@ impl<W: Weight> FatTree<W> {
         self.base_at(Side::Out, group << GROUP_BITS, u64::MAX, &pin).live_mask(u64::MAX)
     }
 
-    /// Steps 3 and 4; `None` if a vertex is missing after all.
+    /// Steps 3 to 5; `None` if a vertex is missing after all.
     fn absorb_sorted(
         &self,
         sides: &[Sorted],
         (changes, scribe): (&[Unchecked], Option<&dyn Scribe>),
         pool: &Pool,
     ) -> Result<Option<u64>, Refusal> {
-        let tasks = tasks(sides);
-        let addresses = tasks.iter().flat_map(|task| task.addresses()).collect();
+        let noted = scribe.is_some();
+        let mut work: Vec<_> = tasks(sides).into_iter().map(Work::new).collect();
+        pool.for_each(&mut work, |Work { task, outcome }| {
+            for of_group in groups(task.items) {
+                let address = task.address(of_group);
+                let locked = &mut self.slot(address).chain.lock();
+                self.resolve((address, locked), of_group, (changes, noted), outcome);
+            }
+        });
+        let addresses = work.iter().flat_map(|work| work.task.addresses()).collect();
         let mut groups = Groups::lock(self, addresses);
         let mut latches = Lent::new(&mut groups.locked);
-        let mut work = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let (latches, outcome) = (latches.take(task.addresses().count()), Outcome::default());
-            work.push(Work { task, latches, outcome });
-        }
-        let noted = scribe.is_some();
-        pool.for_each(&mut work, |work| self.resolve(work, changes, noted));
-        if work.iter().any(|work| work.outcome.incomplete) {
+        let lend = |work| Latched::new(work, &mut latches);
+        let mut latched: Vec<_> = work.iter_mut().map(lend).collect();
+        pool.for_each(&mut latched, |latched| self.renew(latched, (changes, noted)));
+        if latched.iter().any(|latched| latched.work.outcome.incomplete) {
             return Ok(None);
         }
-        let vertices: Vec<_> =
-            work.iter().flat_map(|work| work.outcome.vertices.iter().copied()).collect();
-        let ticket = self.take_for(&work, &vertices, scribe)?;
-        let Some((ticket, entered)) = ticket else {
-            drop(work);
+        let outcomes = || latched.iter().map(|latched| &latched.work.outcome);
+        let vertices: Vec<_> = outcomes().flat_map(|o| o.vertices.iter().copied()).collect();
+        let edges: i64 = outcomes().map(|outcome| outcome.gained).sum();
+        let taken = self.take_for(outcomes(), &vertices, scribe)?;
+        let Some((ticket, entered)) = taken else {
+            drop(latched);
             drop(groups);
             return self.versions.settled().map(Some).map_err(Refusal::Log);
         };
         let version = ticket.version();
-        pool.for_each(&mut work, |work| work.append(version));
-        let edges: i64 = work.iter().map(|work| work.outcome.gained).sum();
+        pool.for_each(&mut latched, |latched| latched.append(version));
         let gained = (vertices.len().cast_signed() as i64, edges);
         self.count(gained);
         drop(entered);
-        let mut overlong: Vec<Address> = Vec::new();
-        for work in &mut work {
-            overlong.append(&mut work.outcome.overlong);
-        }
-        drop(work);
+        drop(latched);
         drop(groups);
         if let Err(stopped) = self.versions.finish(ticket) {
             self.count((-gained.0, -gained.1));
             return Err(Refusal::Log(stopped));
         }
-        pool.for_each(&mut overlong, |address| {
+        let overlong = work.iter().flat_map(|work| work.outcome.overlong.iter().copied());
+        pool.for_each(&mut overlong.collect::<Vec<_>>(), |address| {
             self.settle_group(*address, u64::MAX, true);
         });
         Ok(Some(version))
     }
 
     /// Takes the version, and writes the record; `None` if there is nothing to change.
-    fn take_for(
+    fn take_for<'w>(
         &self,
-        work: &[Work<'_, '_, '_, W>],
+        outcomes: impl Iterator<Item = &'w Outcome<W>> + Clone,
         vertices: &[VertexChange],
         scribe: Option<&dyn Scribe>,
     ) -> Result<Option<(Ticket<'_>, Entered<'_>)>, Refusal> {
-        if work.iter().all(|work| work.outcome.entries.is_empty()) {
+        if outcomes.clone().all(|outcome| outcome.entries.is_empty()) {
             return Ok(None);
         }
         let record = scribe.map_or_else(Record::new, |scribe| {
-            let edges = work.iter().flat_map(|work| work.outcome.edges.iter().copied());
+            let edges = outcomes.flat_map(|outcome| outcome.edges.iter().copied());
             let edges: Vec<_> = edges.skip(usize::from(planted(Fault::BatchRecordShort))).collect();
             scribe.record(Changes { vertices, edges: &edges, ..Changes::default() })
         });
@@ -347,36 +360,59 @@ impl<W: Weight> FatTree<W> {
         Ok(Some((ticket, entered)))
     }
 
-    /// Step 3 for the groups of a task, which are latched.
-    fn resolve(&self, work: &mut Work<'_, '_, '_, W>, changes: &[Unchecked], noted: bool) {
-        let Work { task, latches, outcome } = work;
-        for (place, of_group) in groups(task.items).enumerate() {
-            let address = task.address(of_group);
-            let from = outcome.entries.len();
-            latches.with(place, |locked| {
-                let live = self.resolve_vertices(outcome, (address, locked), of_group);
-                for of_edge in of_group.chunk_by(|a, b| a.edge == b.edge) {
-                    if of_edge[0].id() == VERTEX {
-                        continue;
-                    }
-                    let puts = of_edge.iter().any(|item| item.does() == Does::Put);
-                    if puts && live >> local_of(of_edge[0].owner()) & 1 == 0 {
-                        outcome.incomplete = !planted(Fault::BatchEndsUnchecked);
-                    }
-                    if let Some(change) = resolve_edge(locked, of_edge, changes) {
-                        outcome.push(address, change);
-                        if self.is_first(address.side, change.source, change.target) {
-                            outcome.gained += gained(change.effect);
-                            outcome.edges.extend(noted.then_some(change));
-                        }
-                    }
+    /// Step 3 for a group, which is latched.
+    fn resolve(
+        &self,
+        (address, locked): (Address, &mut Locked<'_, Base<W>>),
+        of_group: &[Item],
+        (changes, noted): (&[Unchecked], bool),
+        outcome: &mut Outcome<W>,
+    ) {
+        let from = outcome.entries.len();
+        let live = self.resolve_vertices(outcome, (address, locked), of_group);
+        let of_edges = of_group.chunk_by(|a, b| a.edge == b.edge);
+        for of_edge in of_edges.filter(|of_edge| of_edge[0].id() != VERTEX) {
+            let puts = of_edge.iter().any(|item| item.does() == Does::Put);
+            if puts && live >> local_of(of_edge[0].owner()) & 1 == 0 {
+                outcome.incomplete = !planted(Fault::BatchEndsUnchecked);
+            }
+            if let Some(change) = resolve_edge(locked, of_edge, changes) {
+                outcome.push(address, change);
+                if self.is_first(address.side, change.source, change.target) {
+                    outcome.gained += gained(change.effect);
+                    outcome.edges.extend(noted.then_some(change));
                 }
-                let rows = &outcome.entries[from..];
-                if !rows.is_empty() && self.make_room_for(locked, rows) {
-                    outcome.overlong.push(address);
-                }
-            });
+            }
         }
+        outcome.newest.push(newest(locked));
+        let rows = &outcome.entries[from..];
+        if !rows.is_empty() && self.make_room_for(locked, rows) {
+            outcome.overlong.push(address);
+        }
+    }
+
+    /// Step 4: makes sure that what was resolved still holds, and that there is still room.
+    fn renew(
+        &self,
+        latched: &mut Latched<'_, '_, '_, '_, W>,
+        (changes, noted): (&[Unchecked], bool),
+    ) {
+        let Latched { work: Work { task, outcome }, latches } = latched;
+        let mut at = outcome.newest.iter().enumerate();
+        let holds = at.all(|(place, &seen)| latches.with(place, |locked| newest(locked)) == seen);
+        if !holds && !planted(Fault::BatchNotRenewed) {
+            *outcome = Outcome::default();
+            for (place, of_group) in groups(task.items).enumerate() {
+                let address = task.address(of_group);
+                latches.with(place, |locked| {
+                    self.resolve((address, locked), of_group, (changes, noted), outcome);
+                });
+            }
+            return;
+        }
+        task.each_with(&outcome.entries, |place, entries| {
+            latches.with(place, |locked| _ = self.make_room_for(locked, entries));
+        });
     }
 
     /// Adds the vertices of a group that are wished for and not there; those that are there then,
@@ -393,7 +429,9 @@ impl<W: Weight> FatTree<W> {
             let bit = 1 << local_of(item.owner());
             if live & bit == 0 {
                 let (local, id, weight) = (local_of(item.owner()), VERTEX, W::default());
-                outcome.entries.push(Entry { address, op: Op { local, id, kind: Kind::Add, weight } });
+                outcome
+                    .entries
+                    .push(Entry { address, op: Op { local, id, kind: Kind::Add, weight } });
                 let added = added(item.owner());
                 outcome.vertices.extend((address.side == Side::Out).then_some(added));
             }
@@ -444,6 +482,7 @@ impl<W> Default for Outcome<W> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
+            newest: Vec::new(),
             overlong: Vec::new(),
             vertices: Vec::new(),
             edges: Vec::new(),
@@ -453,27 +492,51 @@ impl<W> Default for Outcome<W> {
     }
 }
 
-impl<W: Weight> Work<'_, '_, '_, W> {
-    /// Step 4 for the groups of a task.
-    fn append(&mut self, version: u64) {
-        let of_groups = self.outcome.entries.chunk_by(|a, b| a.address == b.address);
-        let mut of_groups = of_groups.peekable();
-        for (place, of_items) in groups(self.task.items).enumerate() {
-            let address = self.task.address(of_items);
-            if let Some(entries) = of_groups.next_if(|entries| entries[0].address == address) {
-                self.latches.with(place, |locked| {
-                    for entry in entries {
-                        append(locked, &entry.op, version);
-                    }
-                });
-            }
-        }
+impl<'i, W> Work<'i, W> {
+    fn new(task: Task<'i>) -> Self {
+        Self { task, outcome: Outcome::default() }
     }
+}
+
+impl<'w, 'i, 'l, 't, W: Weight> Latched<'w, 'i, 'l, 't, W> {
+    /// With the first of the latches that are left.
+    fn new(work: &'w mut Work<'i, W>, left: &mut Lent<'l, 't, Base<W>>) -> Self {
+        let latches = left.take(work.outcome.newest.len());
+        Self { work, latches }
+    }
+
+    /// Step 5 for the groups of a task.
+    fn append(&mut self, version: u64) {
+        let Self { work: Work { task, outcome }, latches } = self;
+        task.each_with(&outcome.entries, |place, entries| {
+            latches.with(place, |locked| {
+                for entry in entries {
+                    append(locked, &entry.op, version);
+                }
+            });
+        });
+    }
+}
+
+/// The version of the last change to a group.
+fn newest<W: Weight>(locked: &Locked<'_, Base<W>>) -> u64 {
+    locked.head().map_or(0, |head| newest_with_hubs(head.value))
 }
 
 impl<'i> Task<'i> {
     fn address(&self, of_group: &[Item]) -> Address {
         Address { side: self.side, group: of_group[0].group() }
+    }
+
+    /// Passes those entries on that each group has, with its place among the groups.
+    fn each_with<W>(&self, entries: &[Entry<W>], mut pass: impl FnMut(usize, &[Entry<W>])) {
+        let mut of_groups = entries.chunk_by(|a, b| a.address == b.address).peekable();
+        for (place, of_items) in groups(self.items).enumerate() {
+            let address = self.address(of_items);
+            if let Some(entries) = of_groups.next_if(|entries| entries[0].address == address) {
+                pass(place, entries);
+            }
+        }
     }
 
     /// Its groups, ascending.
