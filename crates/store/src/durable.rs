@@ -29,7 +29,7 @@ use crate::log::state::{Edge, State};
 use crate::log::{Log, RECORD_MAX, Stopped};
 use crate::options::{Durability, Keep, LogSizes, Options, Service};
 use crate::service::Background;
-use crate::sync::{AtomicU64, Mutex, OnceLock, Ordering, RwLock};
+use crate::sync::{AtomicU64, Mutex, Ordering, RwLock};
 use crate::time::{PERIOD, now, whole_micros};
 use crate::view::Snapshot;
 use crate::{Error, Result, Version, checkpoint, with_view};
@@ -452,7 +452,7 @@ pub(crate) struct Keeper {
     pub(crate) inner: Arc<Inner>,
     threads: Vec<Background>,
     /// The thread that archives what is ingested, once somebody does that.
-    archiver: OnceLock<Background>,
+    archiver: Mutex<Option<Background>>,
     lock: Option<Box<dyn Lock>>,
 }
 
@@ -469,13 +469,13 @@ impl Keeper {
                 threads.push(checkpointer(&inner));
             }
         }
-        Self { inner, threads, archiver: OnceLock::new(), lock }
+        Self { inner, threads, archiver: Mutex::new(None), lock }
     }
 
     /// Has a thread archive what is ingested.
     pub(crate) fn start_archiving(&self) {
         if self.inner.options.service == Service::Thread {
-            self.archiver.get_or_init(|| {
+            self.archiver.lock().get_or_insert_with(|| {
                 let inner = Arc::clone(&self.inner);
                 Background::start("evergraph-archive", move |rest| inner.keep_archiving(rest))
             });
@@ -484,7 +484,7 @@ impl Keeper {
 
     /// Ends the threads, and has everything lie on the disk for certain.
     pub(crate) fn close(&mut self) -> Result<()> {
-        self.archiver.take();
+        drop(self.archiver.lock().take());
         // What cannot be archived is told, but does not keep the rest from being closed.
         let flushed = self.inner.flush();
         self.threads.clear();

@@ -366,6 +366,21 @@ fn loom_merge_by_a_committer_against_a_snapshot() {
 }
 
 #[test]
+fn loom_absorb_against_a_point_read() {
+    bounded(2).check(fat_tree::absorb_against_reader);
+}
+
+#[test]
+fn loom_absorb_against_the_removal_of_an_end() {
+    bounded(2).check(fat_tree::absorb_against_removal);
+}
+
+#[test]
+fn loom_absorb_against_a_commit_of_the_same_edge() {
+    bounded(2).check(fat_tree::absorb_against_addition);
+}
+
+#[test]
 fn loom_validation_of_an_edge_count() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);

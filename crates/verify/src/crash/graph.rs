@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evergraph::graph::{Key, KeyKind};
-use evergraph::{Database, Transaction};
+use evergraph::{Database, Ingest, Transaction};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
@@ -104,6 +104,29 @@ impl Graph {
         steps
     }
 
+    /// Wishes for changes of so many edges, whatever is there: puts edges in, and takes some of those
+    /// out again that were put in at the step before.
+    pub fn wish(&mut self, kind: Kind, count: u64, step: u64) -> Vec<Step> {
+        let edge = |step: u64, nth: u64| ((step + nth) % KEYS, (step + 3 * nth) % KEYS);
+        let put = (0..count).map(|nth| (edge(step, nth), true));
+        let dropped = (0..count).step_by(2).map(|nth| (edge(step - 1, nth), false));
+        let mut steps = Vec::new();
+        for ((source, target), puts) in put.chain(dropped) {
+            if puts {
+                self.vertices.extend([source, target]);
+            }
+            let weight = if kind.weighted { (step % 8) as f64 } else { 1.0 };
+            let change = if puts {
+                Step::AddEdge(source, target, weight)
+            } else {
+                Step::RemoveEdge(source, target)
+            };
+            self.make(kind, change);
+            steps.push(change);
+        }
+        steps
+    }
+
     /// The first key from `from` on that no vertex has.
     fn unused(&self, from: u64) -> u64 {
         let mut keys = from..=from + self.vertices.len() as u64;
@@ -194,6 +217,22 @@ pub fn perform(
         }
         Step::RemoveEdge(source, target) => {
             tx.remove_edge(&name(kind, source), &name(kind, target))
+        }
+    }
+}
+
+/// Has a change made unchecked.
+pub fn ingest(into: &Ingest, kind: Kind, step: Step) -> Result<(), evergraph::StoreError> {
+    match step {
+        Step::AddEdge(source, target, weight) if kind.weighted => {
+            into.add_weighted_edge(&name(kind, source), &name(kind, target), weight)
+        }
+        Step::AddEdge(source, target, _) => into.add_edge(&name(kind, source), &name(kind, target)),
+        Step::RemoveEdge(source, target) => {
+            into.remove_edge(&name(kind, source), &name(kind, target))
+        }
+        Step::AddVertex(_) | Step::RemoveVertex(_) | Step::SetWeight(..) => {
+            unreachable!("not wished for")
         }
     }
 }

@@ -12,7 +12,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::damage::Ending;
 use super::disk::{Point, SimDisk};
-use super::graph::{Graph, Size, Step, content, perform};
+use super::graph::{Graph, Size, Step, content, ingest, perform};
 use super::image::{self, Image};
 use super::workload::{Act, Setting, Workload};
 use super::world::World;
@@ -98,6 +98,7 @@ impl Player {
     pub fn act(&mut self, act: Act) -> Result<(), Trouble> {
         match act {
             Act::Commit(size) => self.commit(size),
+            Act::Ingest(count) => self.ingest(count),
             Act::Together(threads, each) => self.together(threads, each),
             Act::Sync => {
                 self.db()?.sync()?;
@@ -162,6 +163,39 @@ impl Player {
             }
             Ok(version) => {
                 self.states.push(next);
+                if self.setting.durability == Durability::Sync {
+                    self.disk.acknowledge(version.0);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if matches!(error, StoreError::OutcomeUnknown { .. }) {
+                    self.unknown = Some(next);
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Ingests the same again if it is tried again.
+    fn ingest(&mut self, count: u64) -> Result<(), Trouble> {
+        let kind = self.setting.kind;
+        let last = self.states.last().expect("there is a first state");
+        let mut next = (**last).clone();
+        let steps = next.wish(kind, count, self.states.len() as u64);
+        let into = self.db()?.ingest()?;
+        steps.iter().try_for_each(|step| ingest(&into, kind, *step))?;
+        let done = into.flush();
+        let changed = next != **last;
+        let next = Arc::new(next);
+        match done {
+            Ok(version) => {
+                if changed {
+                    self.states.push(next);
+                }
+                if version.0 + 1 != self.states.len() as u64 {
+                    return Err(Trouble::Wrong(format!("{version} came of {}", self.states.len())));
+                }
                 if self.setting.durability == Durability::Sync {
                     self.disk.acknowledge(version.0);
                 }

@@ -20,6 +20,8 @@ const DENSE: u32 = 4;
 pub enum Act {
     /// A transaction.
     Commit(Size),
+    /// So many edges are put in and taken out unchecked, and flushed.
+    Ingest(u64),
     /// So many threads commit so many transactions each.
     Together(u64, u64),
     /// `Database::sync`.
@@ -138,7 +140,7 @@ pub fn library() -> Vec<Workload> {
 
 /// What is committed.
 fn of_commits(plain: Setting) -> Vec<Workload> {
-    use Act::{Close, Commit, Service, Together};
+    use Act::{Close, Commit, Ingest, Service, Together};
     let text = plain.keys(KeyKind::Text).weights(Weights::F64);
     vec![
         workload("nothing", plain, vec![Close]),
@@ -153,6 +155,12 @@ fn of_commits(plain: Setting) -> Vec<Workload> {
             [after(1, &[]), times(12, &[EMPTY]), vec![Close]].concat(),
         ),
         workload("texts", text, [after(4, &[Commit(Size::Long(900))]), after(4, &[])].concat()),
+        workload(
+            "edges ingested",
+            plain,
+            vec![Ingest(2), SMALL, Ingest(9), SMALL, Ingest(3), Close],
+        ),
+        workload("texts ingested", text, vec![SMALL, Ingest(5), Act::Checkpoint, Ingest(5)]),
         workload("weights", plain.weights(Weights::F32).undirected(), after(14, &[])),
         workload("dense keys", plain.keys(KeyKind::Dense), after(10, &[Close])),
         workload(

@@ -14,8 +14,10 @@ use super::{
     Address, Changes, Directed, EdgeChange, Effect, Ends, FatTree, Read, Reads, Side, Tuning,
     VertexChange,
 };
+use super::{Unchecked, Wish};
 use crate::account::Account;
 use crate::epoch::{LeaseKind, Versions};
+use crate::pool::Pool;
 use crate::raw::Chain;
 
 fn add(id: u32) -> Op<()> {
@@ -429,4 +431,79 @@ fn commit_unleased(tree: &FatTree<()>, source: u32) {
     let changes =
         Changes { vertices: &[], edges: change.edge.as_slice(), record: &[], positions: &[] };
     tree.commit(changes, None, tree.versions.clock.visible()).expect("nobody is in the way");
+}
+
+/// Ends of edges in two groups: no two locks are taken at once by who reads.
+const ENDS: [u32; 2] = [0, 64];
+
+fn absorb(tree: &FatTree<()>, wish: Wish) -> u64 {
+    let change = Unchecked { source: ENDS[0], target: ENDS[1], wish };
+    tree.absorb(&[change], &Pool::new(1), None).expect("there is no log")
+}
+
+/// A batch against a reader, who finds its edge in both lists or in none.
+pub(crate) fn absorb_against_reader() {
+    let tree = tree(Tuning::default());
+    // Growing is another model.
+    for group in [0, 1] {
+        tree.slot(Address { side: Side::Out, group });
+    }
+    let reader = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || {
+            let Versions { clock, leases, .. } = &*tree.versions;
+            let (slot, version) = leases.open(clock, LeaseKind::Snapshot).expect("free");
+            let [one, other] = ENDS;
+            assert_eq!(tree.edge(one, other, version).is_some(), version >= 1);
+            assert_eq!(tree.edge(other, one, version).is_some(), version >= 1);
+            leases.close(slot);
+        })
+    };
+    assert_eq!(absorb(&tree, Wish::Put(1.0)), 1);
+    reader.join().expect("no panic");
+}
+
+/// A batch that puts an edge in, against a commit that takes one of its ends away.
+pub(crate) fn absorb_against_removal() {
+    against_batch(Wish::Put(1.0), |tree| {
+        let Versions { clock, leases, .. } = &*tree.versions;
+        let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
+        let (expected, operation) = (true, 0);
+        let vertex =
+            VertexChange { vertex: ENDS[1], expected, present: false, removed: true, operation };
+        // With its edges, as far as the snapshot has them.
+        let seen = tree.edge(ENDS[0], ENDS[1], snapshot).map(|()| EdgeChange {
+            expected,
+            effect: Effect::Remove,
+            ..edge(ENDS[0], ENDS[1])
+        });
+        let (vertices, edges) = ([vertex], seen.as_slice());
+        let changes = Changes { vertices: &vertices, edges, ..Changes::default() };
+        let version = tree.commit(changes, None, snapshot).ok();
+        leases.close(slot);
+        version
+    });
+}
+
+/// A batch that puts an edge in, against a commit that adds the same one.
+pub(crate) fn absorb_against_addition() {
+    let edge = Change { edge: Some(edge(ENDS[1], ENDS[0])), vertex: None };
+    against_batch(Wish::Put(1.0), move |tree| commit(tree, edge, None).1);
+}
+
+fn against_batch(wish: Wish, other: impl FnOnce(&FatTree<()>) -> Option<u64> + Send + 'static) {
+    let tree = tree(Tuning::default());
+    for group in [0, 1] {
+        tree.slot(Address { side: Side::Out, group });
+    }
+    let other = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || other(&tree))
+    };
+    let version = absorb(&tree, wish);
+    let committed = other.join().expect("no panic");
+    let there = tree.edge(ENDS[0], ENDS[1], u64::MAX).is_some();
+    let last = committed.is_none_or(|committed| committed < version);
+    assert!(there || !last, "the batch came last");
+    assert_eq!(tree.check(128), Ok(()));
 }
