@@ -10,6 +10,11 @@ pub(crate) fn now() -> u64 {
     micros(SystemTime::now())
 }
 
+/// This moment, to see later how long ago it was.
+pub(crate) fn moment() -> Instant {
+    Instant::now()
+}
+
 /// A time as microseconds since 1970; 0 if it was before.
 pub(crate) fn micros(time: SystemTime) -> u64 {
     whole_micros(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())

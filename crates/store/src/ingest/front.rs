@@ -23,6 +23,7 @@ use crate::engine::fat_tree::{Unchecked, Wish};
 use crate::fault::{Fault, planted};
 use crate::pool::Pool;
 use crate::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+use crate::time::{Limit, moment};
 
 /// Changes of a chunk, unless a batch has fewer.
 const CHUNK: usize = 1 << 16;
@@ -184,7 +185,7 @@ impl Front {
 
     #[cold]
     fn begin_chunk(&self, window: &mut Window) {
-        let begun = Instant::now();
+        let begun = moment();
         let chunk = window.spares.pop().map_or_else(
             || {
                 let mut changes = self.empty.clone();
@@ -208,7 +209,7 @@ impl Front {
     /// Waits until there is something to archive, for so long at most; true if there is.
     pub(super) fn wait(&self, limit: Duration) -> bool {
         let mut window = self.window.lock();
-        let begun = Instant::now();
+        let limit = Limit::new(limit);
         loop {
             let age = window.chunks.front().map(|oldest| oldest.begun.elapsed());
             if age.is_some_and(|age| age >= self.options.delay)
@@ -216,7 +217,10 @@ impl Front {
             {
                 return true;
             }
-            let Some(left) = limit.checked_sub(begun.elapsed()) else { return false };
+            let left = limit.left();
+            if left.is_zero() {
+                return false;
+            }
             let pause = age.map_or(left, |age| left.min(self.options.delay.saturating_sub(age)));
             self.begun.wait_for(&mut window, pause);
         }
