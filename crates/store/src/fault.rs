@@ -68,6 +68,9 @@ faults! {
     ReservationLeft "reservation-left" "a transaction that rolls back keeps its keys reserved"
     ExpiredGoesOn "expired-goes-on" "a transaction that has expired goes on"
     ExpiryOfUsed "expiry-of-used" "a transaction expires while it reads"
+    ExpiredSlotFreed "expired-slot-freed" "a transaction that has expired frees a slot that may be another's"
+    ExpiredTurnKept "expired-turn-kept" "a slot in which a lease expired is given out in the same turn"
+    ExpiredStaysCounted "expired-stays-counted" "what an expired transaction buffered stays in the account"
     BuffersForgotten "buffers-forgotten" "what a transaction buffered stays in the account when it ends"
     AccountForgets "account-forgets" "memory that is freed stays in the account"
     // What serializable transactions note and validate (`transaction.rs`, `validate.rs`).

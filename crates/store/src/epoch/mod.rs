@@ -7,7 +7,7 @@ mod lease;
 mod positions;
 
 pub(crate) use clock::{Clock, Ticket};
-pub(crate) use lease::{LEASES_MAX, LeaseInfo, LeaseKind, LeaseSlot, Leases, NoFreeLease};
+pub(crate) use lease::{Expired, LEASES_MAX, LeaseInfo, LeaseKind, LeaseSlot, Leases, NoFreeLease};
 
 use std::sync::Arc;
 
