@@ -56,7 +56,7 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["tsan"] => tsan::run(workspace, &[]),
         ["tsan", "--", args @ ..] => tsan::run(workspace, args),
         ["tidy"] => tidy::run(workspace),
-        ["verify", "--only", "faults", "--quick"] => faults::run_quick(workspace),
+        ["verify", "--only", "faults", "--quick"] => faults::run_quick(workspace, &[]),
         ["verify", "--only", "faults", names @ ..] => faults::run(workspace, names),
         ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),
         ["compare", args @ ..] => {
