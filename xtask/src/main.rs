@@ -24,8 +24,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   check             formatting, clippy, tidy, dependency policy, documentation
-  test [-- FILTER]  every test, then the store under tried schedules, and the Python package; counts
-                    at the end
+  test [-- FILTER]  every test, then the store under tried schedules, the Python package, and a few
+                    faults that must be found; counts at the end
   tsan [-- ARGS]    the store's concurrent tests under ThreadSanitizer; says what it needs
   tidy              the house rules of STYLE.md alone
   verify [OPTION]   proofs of isolation and durability in rounds, as long as --minutes says; --help for more

@@ -331,6 +331,8 @@ impl<'db> Transaction<'db> {
     /// Notes how far the reader of that name is, [`crate::Follower::position`]: together with what this
     /// transaction changes, or not at all. [`Database::position`](crate::Database::position) tells.
     pub fn set_position(&mut self, name: &str, version: Version) {
+        // Whoever has expired hears of it from the commit.
+        let Ok(_use) = self.enter() else { return };
         let positions = &mut self.aside_mut().positions;
         positions.retain(|(other, _)| **other != *name);
         positions.push((name.into(), version));
