@@ -273,6 +273,23 @@ fn what_a_forgotten_transaction_buffered_does_not_count_for_ever() {
 }
 
 #[test]
+fn a_position_is_noted_with_the_changes_or_not_at_all() {
+    let db = options().dense_keys(10).in_memory();
+    let note = |source: u64, version| {
+        db.transaction(0, |tx| {
+            tx.set_position("reader", version);
+            tx.add_edge(source, 1u64)
+        })
+    };
+    let first = note(0, db.version()).map(|_| db.position("reader"));
+    assert_eq!(first, Ok(Some(evergraph_store::Version(0))));
+    note(0, db.version()).expect_err("the edge is there");
+    assert_eq!(db.position("reader"), Some(evergraph_store::Version(0)));
+    db.transaction(0, |tx| tx.add_edge(2u64, 1u64)).expect("new");
+    assert_eq!(db.position("reader"), Some(evergraph_store::Version(0)), "nothing was said");
+}
+
+#[test]
 fn a_transaction_that_is_too_large_is_refused_as_a_whole() {
     let db = options().dense_keys(VERTICES as u32).max_transaction(10).in_memory();
     let add = |edges: u64| {

@@ -366,6 +366,15 @@ mod tests {
     }
 
     #[test]
+    fn a_slot_that_is_being_opened_or_closed_does_not_expire() {
+        let leases = Leases::new();
+        let (at, turn) = leases.claim().expect("a free slot");
+        assert_eq!(leases.expire_writers(leases.now(), 10), Expired::default());
+        assert_eq!(leases.slots[at].load(Ordering::Relaxed), turn | BUSY);
+        assert!(leases.need(0, 1) && leases.list().is_empty());
+    }
+
+    #[test]
     fn the_slot_of_a_lease_that_expired_is_the_next_owners() {
         let (clock, leases) = (Clock::new(10), Leases::new());
         let open = || leases.open(&clock, LeaseKind::Writer).expect("a free slot").0;

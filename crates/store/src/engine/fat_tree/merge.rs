@@ -343,6 +343,26 @@ mod tests {
         assert_eq!(tree.check(64), Ok(()));
     }
 
+    /// Whoever commits a large batch merges it: reading need not look through it.
+    #[test]
+    fn a_large_batch_is_merged_by_its_commit() {
+        let tuning = Tuning::tiny();
+        let rows_left = |batch: usize| {
+            let tree = FatTree::<()>::new(Arc::new(Versions::new(0)), Directed::Yes, 64, tuning);
+            let needs = Ends { source: true, target: true };
+            let (expected, effect, operation) = (false, Effect::Add(1.0), 0);
+            let edges: Vec<EdgeChange> = (1..=batch as u32)
+                .map(|target| EdgeChange { source: 0, target, expected, effect, needs, operation })
+                .collect();
+            tree.commit(Changes { edges: &edges, ..Changes::default() }, None, 0).expect("it fits");
+            let locked = tree.slot(GROUP_OF_HUB).chain.lock();
+            locked.head().is_some_and(|head| head.value.has_rows())
+        };
+        // Twice what a delta holds.
+        assert!(rows_left(2 * tuning.delta_max));
+        assert!(!rows_left(2 * tuning.delta_max + 1) && !rows_left(5 * tuning.delta_max));
+    }
+
     /// It is the age of a base that counts: else a commit would look for room for ever.
     #[test]
     fn bases_have_room_however_large_versions_are() {
