@@ -32,15 +32,22 @@ struct Suite {
     args: &'static [&'static str],
     /// How many cases of each random test, if fewer than usual.
     cases: Option<&'static str>,
+    /// It runs against faults that break one of these promises.
+    promises: &'static [&'static str],
 }
 
 const TITLE: &str = crate::test::UNIT;
 
 const fn suite(name: &'static str, program: &'static str) -> Suite {
-    Suite { name, build: Build::Usual, program, args: &[], cases: None }
+    let promises = &[ISOLATION];
+    Suite { name, build: Build::Usual, program, args: &[], cases: None, promises }
 }
 
-const SUITES: [Suite; 11] = [
+/// What faults break, as the store calls it.
+const ISOLATION: &str = "isolation";
+const DURABILITY: &str = "durability";
+
+const SUITES: [Suite; 15] = [
     Suite { cases: Some("2"), ..suite("histories", "verify tests/recorded") },
     Suite { cases: Some("3"), ..suite("graphs", "verify tests/graphs") },
     Suite { cases: Some("800"), ..suite("scenarios", "verify tests/scenarios") },
@@ -50,8 +57,12 @@ const SUITES: [Suite; 11] = [
     suite("concurrent", "store tests/concurrent"),
     suite("clients", "store tests/clients"),
     Suite { args: &["full_store", "keys"], ..suite("memory", "store tests/memory") },
-    suite("unit", "store (unit)"),
+    Suite { promises: &[ISOLATION, DURABILITY], ..suite("unit", "store (unit)") },
     Suite { build: Build::Models, args: &["loom_"], ..suite("loom", "store (unit)") },
+    Suite { promises: &[DURABILITY], ..suite("durable", "store tests/durable") },
+    Suite { promises: &[DURABILITY], ..suite("crashes", "verify tests/crashes") },
+    Suite { promises: &[DURABILITY], ..suite("errors", "verify tests/faults") },
+    Suite { promises: &[DURABILITY], ..suite("damage", "verify tests/damage") },
 ];
 
 /// How often a model may switch between threads that could go on: enough for each fault that a
@@ -74,18 +85,46 @@ enum End {
     Hung,
 }
 
-/// A fault: its name, and what is wrong with it.
-type Fault = (String, String);
+/// A fault.
+struct Fault {
+    name: String,
+    promise: String,
+    what: String,
+}
+
+impl Fault {
+    /// Reads a line of the list that the store gives.
+    fn listed(line: &str) -> Option<Self> {
+        let mut words = line.split('\t').map(str::to_owned);
+        Some(Self { name: words.next()?, promise: words.next()?, what: words.next()? })
+    }
+
+    /// The suites that run against it.
+    fn suites(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_meant = |at: &usize| SUITES[*at].promises.contains(&&*self.promise);
+        (0..SUITES.len()).filter(is_meant)
+    }
+}
 
 /// How a suite ended, and after what time.
 type Ended = (End, Duration);
 
-/// How each suite ended with a fault.
+/// How each suite that runs against a fault ended with it.
 type Row = Vec<Ended>;
 
 /// The suites of the short version, the quickest first.
-const QUICK: [&str; 7] =
-    ["isolation", "unit", "concurrent", "clients", "model", "graphs", "memory"];
+const QUICK: [&str; 10] = [
+    "isolation",
+    "unit",
+    "concurrent",
+    "clients",
+    "model",
+    "graphs",
+    "memory",
+    "errors",
+    "damage",
+    "crashes",
+];
 
 /// Faults that only a model finds for certain: the short version builds none, and leaves them out.
 const FOR_MODELS: [&str; 9] = [
@@ -100,27 +139,43 @@ const FOR_MODELS: [&str; 9] = [
     "set-not-entered",
 ];
 
-/// Runs the quick suites against each fault until one finds it; `true` if all were found.
-pub(crate) fn run_quick(workspace: &Workspace) -> Outcome<bool> {
+/// What every run of the tests plants: a fault of each protocol, found by the first suites.
+pub(crate) const SAMPLE: [&str; 12] = [
+    "edge-conflict-unseen",
+    "half-edge",
+    "begins-early",
+    "merge-loses-folded",
+    "freed-early",
+    "pins-ignored",
+    "expired-slot-freed",
+    "ids-given-up-early",
+    "lists-not-validated",
+    "set-not-validated",
+    "batch-unsynced",
+    "tail-uncut",
+];
+
+/// Runs the quick suites against each fault of these names, or all, until one finds it; `true` if all
+/// were found.
+pub(crate) fn run_quick(workspace: &Workspace, names: &[&str]) -> Outcome<bool> {
     let mut bench = Bench::new(workspace)?;
     bench.build_usual()?;
     let start = Instant::now();
     let quick: Vec<usize> = QUICK.iter().filter_map(|name| place_of(name)).collect();
-    let faults = bench.faults()?;
-    let faults: Vec<&str> = faults.iter().map(|(name, _)| &**name).collect();
-    let tried = faults.iter().filter(|name| !FOR_MODELS.contains(name));
-    let tried: Vec<&str> = tried.copied().collect();
-    let is_found = |fault: &&str| -> Outcome<bool> {
-        for &suite in &quick {
-            if is_red(&bench.try_one(Some(fault), suite, GRACE)?) {
+    let mut tried = bench.faults(names)?;
+    tried.retain(|fault| !FOR_MODELS.contains(&&*fault.name));
+    let is_found = |fault: &Fault| -> Outcome<bool> {
+        let meant: Vec<usize> = fault.suites().collect();
+        for &suite in quick.iter().filter(|suite| meant.contains(suite)) {
+            if is_red(&bench.try_one(Some(&fault.name), suite, GRACE)?) {
                 return Ok(true);
             }
         }
         Ok(false)
     };
     let found = in_parallel(&tried, is_found)?;
-    let missed: Vec<&str> =
-        tried.iter().zip(&found).filter(|(_, f)| !**f).map(|(n, _)| *n).collect();
+    let missed = tried.iter().zip(&found).filter(|(_, found)| !**found);
+    let missed: Vec<&str> = missed.map(|(fault, _)| &*fault.name).collect();
     let (time, count) = (start.elapsed(), tried.len() - missed.len());
     println!("test: {count} of {} planted faults found in {time:.0?}", tried.len());
     for name in &missed {
@@ -139,24 +194,23 @@ pub(crate) fn run(workspace: &Workspace, names: &[&str]) -> Outcome<bool> {
     let mut bench = Bench::new(workspace)?;
     bench.build_usual()?;
     bench.build_models()?;
-    let mut faults = bench.faults()?;
-    if let Some(unknown) = names.iter().find(|name| !faults.iter().any(|(f, _)| f == *name)) {
-        return Err(format!("{unknown} is no fault").into());
-    }
-    faults.retain(|(name, _)| names.is_empty() || names.contains(&&**name));
+    let faults = bench.faults(names)?;
     let limits = bench.limits()?;
-    let suites: Vec<usize> = (0..SUITES.len()).collect();
-    let jobs = faults.iter().flat_map(|(name, _)| suites.iter().map(move |&s| (&**name, s)));
+    let jobs = faults.iter().flat_map(|fault| fault.suites().map(|suite| (&*fault.name, suite)));
     let run = |&(fault, suite): &(&str, usize)| {
         let ended = bench.try_one(Some(fault), suite, limits[suite])?;
         eprintln!("faults: {fault:26} {:10} {:?} {:.1?}", SUITES[suite].name, ended.0, ended.1);
         Ok(ended)
     };
-    let ends: Row = in_parallel(&jobs.collect::<Vec<_>>(), run)?;
-    let rows: Vec<Row> = ends.chunks(SUITES.len()).map(<[_]>::to_vec).collect();
-    print_table(&faults, &rows);
-    let missed = faults.iter().zip(&rows).filter(|(_, row)| !row.iter().any(is_red));
-    let missed: Vec<&str> = missed.map(|((name, _), _)| &**name).collect();
+    let mut ends = in_parallel(&jobs.collect::<Vec<_>>(), run)?.into_iter();
+    let row = |fault: Fault| {
+        let row: Row = ends.by_ref().take(fault.suites().count()).collect();
+        (fault, row)
+    };
+    let rows: Vec<(Fault, Row)> = faults.into_iter().map(row).collect();
+    print_tables(&rows);
+    let missed = rows.iter().filter(|(_, row)| !row.iter().any(is_red));
+    let missed: Vec<&str> = missed.map(|(fault, _)| &*fault.name).collect();
     if !missed.is_empty() {
         println!("\nnobody finds: {}", missed.join(", "));
     }
@@ -167,11 +221,19 @@ fn is_red((end, _): &Ended) -> bool {
     *end != End::Passed
 }
 
-fn print_table(faults: &[Fault], rows: &[Row]) {
-    let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
-    println!("| fault | what is wrong | {} |", names.join(" | "));
-    println!("|---|---|{}", "---|".repeat(SUITES.len()));
-    for ((name, what), row) in faults.iter().zip(rows) {
+/// A table of the faults that break a promise for each.
+fn print_tables(rows: &[(Fault, Row)]) {
+    for of_promise in rows.chunk_by(|(fault, _), (next, _)| fault.promise == next.promise) {
+        print_table(of_promise);
+    }
+}
+
+fn print_table(rows: &[(Fault, Row)]) {
+    let Some((first, _)) = rows.first() else { return };
+    let names: Vec<&str> = first.suites().map(|suite| SUITES[suite].name).collect();
+    println!("\n| fault | what is wrong | {} |", names.join(" | "));
+    println!("|---|---|{}", "---|".repeat(names.len()));
+    for (Fault { name, what, .. }, row) in rows {
         let cell = |&(end, _): &Ended| match end {
             End::Passed => "",
             End::Failed => "**red**",
@@ -181,11 +243,15 @@ fn print_table(faults: &[Fault], rows: &[Row]) {
         println!("| `{name}` | {what} | {} |", cells.join(" | "));
     }
     let found = |n: usize| {
-        let by = |row: &&Row| row.iter().filter(|end| is_red(end)).count() >= n;
+        let by = |(_, row): &&(Fault, Row)| row.iter().filter(|end| is_red(end)).count() >= n;
         rows.iter().filter(by).count()
     };
     let (once, twice) = (found(1), found(2));
-    println!("\n{} faults, {once} found, {twice} by two suites or more", rows.len());
+    println!(
+        "\n{}: {} faults, {once} found, {twice} by two suites or more",
+        first.promise,
+        rows.len()
+    );
 }
 
 /// What is built with faults that can be planted.
@@ -241,13 +307,18 @@ impl<'w> Bench<'w> {
         Ok(())
     }
 
-    /// The faults there are.
-    fn faults(&self) -> Outcome<Vec<Fault>> {
+    /// The faults of these names, or all there are.
+    fn faults(&self, names: &[&str]) -> Outcome<Vec<Fault>> {
         let args = ["run", "--quiet", "--package", "evergraph-verify"];
         let ask = ["--features", "evergraph-verify/faults", "--", "--list-faults"];
         let mut list = self.workspace.cargo(args.into_iter().chain(ask));
-        let pair = |line: &str| line.split_once('\t').map(|(a, b)| (a.to_owned(), b.to_owned()));
-        Ok(command::output(&mut list)?.lines().filter_map(pair).collect())
+        let list = command::output(&mut list)?;
+        let mut faults: Vec<Fault> = list.lines().filter_map(Fault::listed).collect();
+        if let Some(unknown) = names.iter().find(|name| !faults.iter().any(|f| f.name == **name)) {
+            return Err(format!("{unknown} is no fault").into());
+        }
+        faults.retain(|fault| names.is_empty() || names.contains(&&*fault.name));
+        Ok(faults)
     }
 
     /// How long each suite may take. All must pass without a fault.

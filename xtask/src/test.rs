@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every test of the workspace, then the store again where schedules are tried, and
-//! the Python package.
+//! `cargo xtask test`: every test of the workspace, then the store again where schedules are tried, the
+//! Python package, and a few faults that the tests must find.
 //!
 //! Each of these builds swaps the synchronisation types of the whole store by a `--cfg`, so it has
 //! a build folder of its own. What they are for is said in `docs/design/testing.md`.
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::command::{self, Outcome, Workspace};
 use crate::libtest::{Report, Show};
-use crate::python;
+use crate::{faults, python};
 
 /// What the usual build is called in the report.
 pub(crate) const UNIT: &str = "unit";
@@ -62,6 +62,10 @@ pub(crate) fn run(workspace: &Workspace, filter: &[&str]) -> Outcome<bool> {
     let mut report = Report::default();
     let mut passed = python::is_all_of(filter) || test_rust(workspace, &mut report, filter)?;
     passed &= python::test(workspace, &mut report, filter)?;
+    if filter.is_empty() {
+        println!("test: planting faults ...");
+        passed &= faults::run_quick(workspace, &faults::SAMPLE)?;
+    }
     println!("\n{report}\n{}", report.closing_line());
     if passed && report.is_empty() {
         return Err("no test ran".into());

@@ -72,6 +72,8 @@ pub(crate) struct Inner {
     /// Refused commits. Counted `Relaxed`, and never by a commit that succeeds.
     write_conflicts: AtomicU64,
     read_conflicts: AtomicU64,
+    /// Transactions that were ended because of their age. Counted `Relaxed` by the service.
+    expired: AtomicU64,
 }
 
 /// The version of a database as it was made.
@@ -142,6 +144,8 @@ pub struct Outcomes {
     pub write_conflicts: u64,
     /// Refused: another transaction had changed what this serializable one had read.
     pub read_conflicts: u64,
+    /// Ended, because they were open for longer than [`crate::Options::max_transaction_age`].
+    pub expired: u64,
     /// Reads of serializable transactions that still held although something near had changed,
     /// in the same group of vertices: conflicts that a coarser look would have seen.
     pub conflicts_avoided: u64,
@@ -482,6 +486,7 @@ impl Inner {
             looked_at: AtomicU64::new(0),
             write_conflicts: AtomicU64::new(0),
             read_conflicts: AtomicU64::new(0),
+            expired: AtomicU64::new(0),
         }
     }
 
@@ -541,6 +546,7 @@ impl Inner {
             committed: self.versions.clock.visible() - self.opened_at,
             write_conflicts: self.write_conflicts.load(Ordering::Relaxed),
             read_conflicts: self.read_conflicts.load(Ordering::Relaxed),
+            expired: self.expired.load(Ordering::Relaxed),
             conflicts_avoided: self.engine.conflicts_avoided(),
         }
     }
@@ -708,7 +714,11 @@ impl Inner {
         let leases = &self.versions.leases;
         if let Some(until) = u64::try_from(ticks).ok().and_then(|t| leases.now().checked_sub(t + 1))
         {
-            leases.expire_writers(until);
+            let ended = leases.expire_writers(until, self.versions.clock.visible());
+            self.expired.fetch_add(ended.leases, Ordering::Relaxed);
+            if !planted(Fault::ExpiredStaysCounted) {
+                self.versions.account.sub(ended.bytes as usize);
+            }
         }
     }
 

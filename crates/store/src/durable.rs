@@ -19,6 +19,7 @@ use evergraph_graph::{GraphView, Key, VertexId};
 
 use crate::database::{Database, Inner};
 use crate::engine::fat_tree::{Changes, VertexChange};
+use crate::fault::{Fault, planted};
 use crate::files::{self, Files};
 use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
 use crate::io::{Disk, Lock};
@@ -134,7 +135,8 @@ impl<'a> Opening<'a> {
             let reason = "it belongs to a database, but the file DATABASE is missing";
             return Err(corrupt(&file.path, 0, reason));
         }
-        for above in self.path.ancestors().skip(1) {
+        let forgets = planted(Fault::FoldersAboveUnsynced);
+        for above in self.path.ancestors().skip(1).filter(|_| !forgets) {
             let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
             match self.disk.sync_folder(above) {
                 // Who may not read a folder did not make it.
@@ -246,6 +248,9 @@ impl Durable {
 
     /// Has everything committed so far lie on the disk for certain.
     pub(crate) fn sync(&self, version: u64) -> Result<()> {
+        if planted(Fault::SyncAtOnce) {
+            return Ok(());
+        }
         self.log.as_ref().map_or(Ok(()), |log| log.sync(version))
     }
 
@@ -262,6 +267,12 @@ impl Durable {
         let version = snapshot.version();
         if version.0 > last.version {
             self.sync(version.0)?;
+            if planted(Fault::LogRemovedEarly) {
+                let Listing { segments, checkpoints, .. } = self.folder.list()?;
+                let segments = &segments[..segments.len().saturating_sub(1)];
+                let files = segments.iter().chain(&checkpoints);
+                self.folder.remove_all(files.map(|file| &file.path))?;
+            }
             let logged = self.log.as_ref().map_or(0, |log| log.bytes().cast_signed());
             let time = self.log.as_ref().map_or(0, |log| log.time());
             let time = if time == 0 { now() } else { time };

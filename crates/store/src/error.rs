@@ -112,7 +112,7 @@ pub enum Error {
     },
     /// The change would take the store past [`crate::Options::memory_limit`].
     #[error(
-        "the store holds {used} bytes of the {limit} it may hold; remove something, or end old snapshots"
+        "the store holds {used} bytes of the {limit} it may hold; remove something, or end old snapshots and transactions"
     )]
     MemoryLimit {
         /// How many bytes it may hold.

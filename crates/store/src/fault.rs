@@ -9,25 +9,26 @@
 //!   - A fault may make answers wrong in any way, also by looking at memory that was freed: it is
 //!     for a process that runs tests and nothing else.
 
-/// Declares the faults: the place in the code, the name, what is wrong.
+/// Declares the faults: the place in the code, the name, what is wrong; each under the promise that
+/// it breaks.
 macro_rules! faults {
-    ($($fault:ident $name:literal $what:literal)*) => {
+    ($($promise:literal { $($fault:ident $name:literal $what:literal)* })*) => {
         /// A fault.
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Fault {
-            $(#[doc = $what] $fault,)*
+            $($(#[doc = $what] $fault,)*)*
         }
 
-        /// The name of every fault, and what is wrong with it.
+        /// Every fault: its name, the promise that it breaks, and what is wrong with it.
         #[cfg(feature = "faults")]
-        pub const FAULTS: &[(&str, &str)] = &[$(($name, $what),)*];
+        pub const FAULTS: &[(&str, &str, &str)] = &[$($(($name, $promise, $what),)*)*];
 
         #[cfg(feature = "faults")]
-        const ALL: &[Fault] = &[$(Fault::$fault,)*];
+        const ALL: &[Fault] = &[$($(Fault::$fault,)*)*];
     };
 }
 
-faults! {
+faults! { "isolation" {
     // What a commit checks (`write.rs`).
     EdgeConflictUnseen "edge-conflict-unseen" "two changes of one edge are no conflict"
     EdgeConflictLate "edge-conflict-late" "conflicts of edges are seen one version late"
@@ -75,6 +76,9 @@ faults! {
     ReservationLeft "reservation-left" "a transaction that rolls back keeps its keys reserved"
     ExpiredGoesOn "expired-goes-on" "a transaction that has expired goes on"
     ExpiryOfUsed "expiry-of-used" "a transaction expires while it reads"
+    ExpiredSlotFreed "expired-slot-freed" "a transaction that has expired frees a slot that may be another's"
+    ExpiredTurnKept "expired-turn-kept" "a slot in which a lease expired is given out in the same turn"
+    ExpiredStaysCounted "expired-stays-counted" "what an expired transaction buffered stays in the account"
     BuffersForgotten "buffers-forgotten" "what a transaction buffered stays in the account when it ends"
     AccountForgets "account-forgets" "memory that is freed stays in the account"
     // What serializable transactions note and validate (`transaction.rs`, `validate.rs`).
@@ -101,7 +105,37 @@ faults! {
     ValidatesFirst "validates-first" "what was read is validated before it is latched for good"
     SetLeftEarly "set-left-early" "the set of vertices is left before the version is taken"
     SetNotEntered "set-not-entered" "who changes the set of vertices does not enter it"
-}
+} "durability" {
+    // Names and whole files (`folder.rs`, `durable.rs`).
+    FileNamedUnsynced "file-named-unsynced" "a file is renamed before its bytes are synced"
+    FileNamedUnwritten "file-named-unwritten" "a file is renamed before it is written"
+    RenameUnsynced "rename-unsynced" "the folder is not synced after a rename"
+    FoldersAboveUnsynced "folders-above-unsynced" "the folders above a new database are not synced"
+    LogRemovedEarly "log-removed-early" "the log is removed before the checkpoint is there"
+    SaltForgotten "salt-forgotten" "checksums do not tell whose file it is, and which"
+    // Writing the log (`log/mod.rs`, `log/writer.rs`, `io.rs`).
+    BatchUnsynced "batch-unsynced" "a batch is not synced"
+    ReturnBeforeSync "return-before-sync" "a commit returns before the sync"
+    SegmentNamedUnsynced "segment-named-unsynced" "a new segment gets its name before it is synced"
+    LastSegmentUnsynced "last-segment-unsynced" "a new segment gets its name, and the last one is never synced"
+    SegmentNameUnsynced "segment-name-unsynced" "the folder is not synced after a new segment"
+    SpaceUnchecked "space-unchecked" "commits are let in without space"
+    SegmentWithoutSpace "segment-without-space" "a segment is left before the next one has its space"
+    HalfWrite "half-write" "half a write is taken for a whole one"
+    GoesOnAfterFailure "goes-on-after-failure" "the log goes on after a failed sync"
+    FailureTellsLate "failure-tells-late" "commits after a failure are checked before they are refused"
+    FailedIsVisible "failed-is-visible" "a commit whose sync failed becomes visible"
+    SyncAtOnce "sync-at-once" "`Database::sync` answers at once"
+    CloseUntold "close-untold" "closing writes no frame"
+    // Recovery (`log/recover.rs`, `log/segment.rs`).
+    TailUncut "tail-uncut" "the torn tail is not cut"
+    FoundUnsynced "found-unsynced" "what recovery found is not synced"
+    FoundUnwritten "found-unwritten" "what recovery found is not written once more"
+    FoundNamesUnsynced "found-names-unsynced" "names that recovery found are not synced"
+    UnwipedSegment "unwiped-segment" "a segment that is thrown away is not wiped"
+    DurableUnread "durable-unread" "nobody looks behind the tail for what was safe"
+    DamagedPassedOver "damaged-passed-over" "a damaged checkpoint is passed over"
+} }
 
 /// Whether a fault is planted: never.
 #[cfg(not(feature = "faults"))]
@@ -121,6 +155,6 @@ pub(crate) fn planted(fault: Fault) -> bool {
 #[cfg(feature = "faults")]
 fn named() -> Option<Fault> {
     let name = std::env::var("EVERGRAPH_FAULT").ok()?;
-    let at = FAULTS.iter().position(|&(fault, _)| fault == name);
+    let at = FAULTS.iter().position(|&(fault, ..)| fault == name);
     Some(ALL[at.expect("EVERGRAPH_FAULT names a fault")])
 }

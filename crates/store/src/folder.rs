@@ -23,6 +23,7 @@ use std::sync::Arc;
 use evergraph_graph::KeyKind;
 
 use crate::engine::fat_tree::Directed;
+use crate::fault::{Fault, planted};
 use crate::io::{Disk, File, Lock, Locking};
 use crate::options::{SelfLoops, Weights};
 use crate::{Error, Result};
@@ -167,6 +168,9 @@ impl Folder {
 
     /// Begins the checksums of a file that is named after a version.
     pub(crate) fn salt(&self, version: u64) -> u32 {
+        if planted(Fault::SaltForgotten) {
+            return 0;
+        }
         crc32c::crc32c_append(crc32c::crc32c(&self.id), &version.to_le_bytes())
     }
 
@@ -193,11 +197,20 @@ impl Folder {
         write: impl FnOnce(&dyn File) -> io::Result<u64>,
     ) -> io::Result<u64> {
         let file = self.begin(unfinished)?;
+        if planted(Fault::FileNamedUnwritten) {
+            self.disk.rename(unfinished, path)?;
+        }
         let length = write(&*file)?;
-        file.sync()?;
+        if !planted(Fault::FileNamedUnsynced) {
+            file.sync()?;
+        }
         drop(file);
-        self.disk.rename(unfinished, path)?;
-        self.disk.sync_folder(&self.path)?;
+        if !planted(Fault::FileNamedUnwritten) {
+            self.disk.rename(unfinished, path)?;
+        }
+        if !planted(Fault::RenameUnsynced) {
+            self.disk.sync_folder(&self.path)?;
+        }
         Ok(length)
     }
 
@@ -343,6 +356,16 @@ mod tests {
         let id = new_id();
         assert_eq!(decode(&encode(id, SCHEMA)), Ok((id, SCHEMA)));
         assert_ne!(id, new_id());
+    }
+
+    #[test]
+    fn checksums_say_whose_file_it_is_and_which() {
+        let disk: Arc<dyn Disk> = Arc::new(crate::io::RealDisk);
+        let folder = || Folder::unnamed(&disk, Path::new("nowhere"), SCHEMA);
+        let (one, other) = (folder(), folder());
+        assert_ne!(one.salt(1), one.salt(2));
+        assert_ne!(one.salt(1), other.salt(1));
+        assert_eq!(one.salt(1), Folder { id: one.id, ..folder() }.salt(1));
     }
 
     #[test]

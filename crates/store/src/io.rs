@@ -15,6 +15,8 @@ use std::fmt::Debug;
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
+use crate::fault::{Fault, planted};
+
 pub use real::RealDisk;
 
 /// A place with folders and files.
@@ -83,6 +85,7 @@ impl dyn File + '_ {
             match self.write_at(bytes, offset) {
                 Ok(0) => return Err(Error::new(ErrorKind::WriteZero, "nothing could be written")),
                 Ok(written) => {
+                    let written = if planted(Fault::HalfWrite) { bytes.len() } else { written };
                     bytes = &bytes[written.min(bytes.len())..];
                     offset += written as u64;
                 }

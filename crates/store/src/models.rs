@@ -239,7 +239,7 @@ fn loom_lease_of_a_transaction_expires_between_its_reads() {
         let other = {
             let (versions, chain) = (std::sync::Arc::clone(&versions), Arc::clone(&chain));
             thread::spawn(move || {
-                versions.leases.expire_writers(0);
+                assert!(versions.leases.expire_writers(0, 0).leases <= 1);
                 commit_state(&versions, &chain);
             })
         };
@@ -250,8 +250,49 @@ fn loom_lease_of_a_transaction_expires_between_its_reads() {
             }
         }
         other.join().expect("no panic");
-        assert_eq!(versions.leases.enter(slot), !first_dropped.load(Ordering::SeqCst));
-        versions.leases.close(slot);
+        let is_held = !first_dropped.load(Ordering::SeqCst);
+        assert_eq!(versions.leases.enter(slot), is_held);
+        assert_eq!(versions.leases.close_unless_expired(slot), is_held);
+    });
+}
+
+#[test]
+fn loom_lease_that_expired_is_the_next_owners() {
+    loom::model(|| {
+        let versions = versions();
+        let open = |kind| versions.leases.open(&versions.clock, kind).map(|(slot, _)| slot);
+        let reader = open(LeaseKind::Snapshot).expect("free");
+        let old = open(LeaseKind::Writer).expect("free");
+        let next = {
+            let versions = std::sync::Arc::clone(&versions);
+            thread::spawn(move || {
+                let expired = versions.leases.expire_writers(0, 0);
+                let next = versions.leases.open(&versions.clock, LeaseKind::Writer).ok();
+                (expired, next.map(|(slot, _)| slot))
+            })
+        };
+        // The owner is in the middle of a call, and then ends.
+        let entered = versions.leases.enter(old);
+        if entered {
+            versions.leases.count(old, 5);
+            versions.leases.leave(old);
+        }
+        let is_own = versions.leases.close_unless_expired(old);
+        let (expired, next) = next.join().expect("no panic");
+        assert_eq!(expired.leases, u64::from(!is_own), "one of the two ends it");
+        assert_eq!(expired.bytes, if entered && !is_own { 5 } else { 0 });
+        // The slot is the next one's now, if it was free in time; the old owner touched nothing.
+        if let Some(next) = next {
+            assert!(is_own || !versions.leases.enter(old), "it comes back as it was");
+            assert!(versions.leases.need(0, 1));
+            assert!(versions.leases.enter(next), "somebody else freed it");
+            versions.leases.leave(next);
+            assert!(versions.leases.close_unless_expired(next));
+        } else {
+            assert!(is_own, "what has expired is free");
+        }
+        versions.leases.close(reader);
+        assert!(!versions.leases.need(0, 1));
     });
 }
 

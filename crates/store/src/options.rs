@@ -301,9 +301,9 @@ impl Options {
 
     /// How long a transaction may stay open; no limit unless it is set. The service thread ends those
     /// that are older, to a tenth of a second, so that one that is forgotten does not keep old versions
-    /// for ever: whatever it reads after that, and its commit, answer
-    /// [`Error::TransactionExpired`]. One that is reading or committing at the moment is not ended
-    /// before it is done. Each read of a transaction then takes some nanoseconds more.
+    /// for ever: each of its calls after that, and its commit, answer
+    /// [`Error::TransactionExpired`]. One that is in a call or committing at the moment is not ended
+    /// before that is done. Each call of a transaction then takes some nanoseconds more.
     #[must_use]
     pub fn max_transaction_age(self, age: Duration) -> Self {
         Self { max_transaction_age: Some(age), ..self }

@@ -70,11 +70,14 @@ pub(crate) fn serve(inner: &Inner, rest: &Rest) {
     let start = Instant::now();
     let mut period = PERIOD_MAX;
     while !rest.pause(period) {
-        let ticks = start.elapsed().as_millis() / TICK.as_millis();
-        inner.versions.leases.set_now(ticks as u64);
+        inner.versions.leases.set_now(ticks(start.elapsed()));
         let round = inner.service_round(|| !rest.is_over());
         period = next_period(period, round);
     }
+}
+
+fn ticks(time: Duration) -> u64 {
+    (time.as_millis() / TICK.as_millis()) as u64
 }
 
 fn next_period(period: Duration, round: Round) -> Duration {
@@ -96,5 +99,47 @@ impl Drop for Background {
             // A panic there was printed by the thread; the database itself is unharmed.
             drop(thread.join());
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn ticks_are_tenths_of_a_second() {
+        assert_eq!(ticks(Duration::from_millis(99)), 0);
+        assert_eq!(ticks(Duration::from_millis(1_250)), 12);
+    }
+
+    #[test]
+    #[cfg_attr(torture, ignore = "all periods are the shortest")]
+    fn rounds_come_more_slowly_while_little_gets_done() {
+        let after = |period, waiting, done| next_period(period, Round { waiting, done });
+        assert_eq!(after(PERIOD_MIN, 0, 100), PERIOD_MAX, "nothing is left");
+        assert_eq!(after(PERIOD_MAX, 80, 10), PERIOD_MIN, "an eighth got done");
+        assert_eq!(after(PERIOD_MIN, 80, 9), 2 * PERIOD_MIN);
+        assert_eq!(after(PERIOD_MAX, 80, 0), 2 * PERIOD_MAX);
+        assert_eq!(after(4 * PERIOD_MAX, 80, 0), 5 * PERIOD_MAX, "but not for ever");
+    }
+
+    #[test]
+    fn a_thread_rests_until_it_is_to_end() {
+        const REST: Duration = Duration::from_millis(50);
+        let (tell, heard) = mpsc::channel();
+        let background = Background::start("test", move |rest| {
+            let start = Instant::now();
+            let first = rest.pause(REST);
+            tell.send((first, start.elapsed())).expect("somebody listens");
+            while !rest.pause(Duration::from_mins(10)) {}
+            tell.send((rest.is_over(), start.elapsed())).expect("somebody listens");
+        });
+        let (is_over, time) = heard.recv().expect("it is told");
+        assert!(!is_over && time >= REST, "{time:?}");
+        drop(background);
+        // Whoever drops it waits for it.
+        let (is_over, time) = heard.try_recv().expect("it has ended");
+        assert!(is_over && time < Duration::from_mins(5), "{time:?}");
     }
 }

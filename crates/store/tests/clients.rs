@@ -211,6 +211,84 @@ fn a_transaction_that_is_too_old_ends_and_its_versions_go() {
     assert_eq!(db.check(), Ok(()));
 }
 
+/// Forgotten transactions must not take the places of others for ever: a program that leaks them
+/// could begin no other, so nothing could move the version on either.
+#[test]
+fn forgotten_transactions_that_expired_leave_their_places() {
+    const FORGOTTEN: u64 = 10_000;
+    let db = options().dense_keys(10).max_transaction_age(Duration::from_millis(100)).in_memory();
+    let mut old = db.begin().expect("few are open");
+    old.add_edge(0u64, 1u64).expect("young");
+    let mut forgotten = 0;
+    while forgotten < FORGOTTEN {
+        match db.begin() {
+            Ok(tx) => {
+                std::mem::forget(tx);
+                forgotten += 1;
+            }
+            Err(Error::TooManySnapshots { max }) => {
+                assert!(FORGOTTEN > 2 * max as u64, "each place is taken more than once");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    wait_until(|| db.stats().transactions == 0, "all have expired");
+    assert_eq!(db.stats().outcomes.expired, FORGOTTEN + 1);
+
+    // Whoever has the place of the old one now keeps it.
+    let young = db.begin().expect("there is room");
+    let expired = Error::TransactionExpired { version: old.snapshot_version() };
+    assert_eq!(old.add_edge(1u64, 2u64), Err(expired.clone()));
+    assert_eq!(old.add_vertex(9u64), Err(expired.clone()));
+    old.set_position("reader", old.snapshot_version());
+    assert_eq!(old.commit().map_err(|refused| refused.error), Err(expired));
+    // Unless the machine was so busy that it has expired by itself.
+    assert!(young.has_vertex(0u64).is_ok() || db.stats().outcomes.expired == FORGOTTEN + 2);
+    db.transaction(0, |tx| tx.add_edge(0u64, 1u64)).expect("never committed");
+}
+
+#[test]
+fn what_a_forgotten_transaction_buffered_does_not_count_for_ever() {
+    const LIMIT: u64 = 1_000_000;
+    let age = Duration::from_millis(300);
+    let db = options().dense_keys(100).max_transaction_age(age).memory_limit(LIMIT).in_memory();
+    let empty = db.stats().memory_bytes;
+    for isolation in [Isolation::Snapshot, Isolation::Serializable] {
+        let fill = || {
+            let mut tx = db.begin_with(isolation).expect("few are open");
+            while tx.remove_edge(0u64, 1u64).is_ok() && db.stats().memory_bytes < LIMIT {}
+            tx
+        };
+        let kept = fill();
+        std::mem::forget(fill());
+        let refused = db.transaction(0, |tx| tx.add_edge(0u64, 1u64));
+        assert!(matches!(refused, Err(Error::MemoryLimit { limit: LIMIT, .. })), "{refused:?}");
+        wait_until(|| db.stats().transactions == 0, "both have expired");
+        assert_eq!(db.stats().memory_bytes, empty);
+        drop(kept);
+        assert_eq!(db.stats().memory_bytes, empty, "it is taken off once");
+    }
+    db.transaction(0, |tx| tx.add_edge(0u64, 1u64)).expect("there is room again");
+}
+
+#[test]
+fn a_position_is_noted_with_the_changes_or_not_at_all() {
+    let db = options().dense_keys(10).in_memory();
+    let note = |source: u64, version| {
+        db.transaction(0, |tx| {
+            tx.set_position("reader", version);
+            tx.add_edge(source, 1u64)
+        })
+    };
+    let first = note(0, db.version()).map(|_| db.position("reader"));
+    assert_eq!(first, Ok(Some(evergraph_store::Version(0))));
+    note(0, db.version()).expect_err("the edge is there");
+    assert_eq!(db.position("reader"), Some(evergraph_store::Version(0)));
+    db.transaction(0, |tx| tx.add_edge(2u64, 1u64)).expect("new");
+    assert_eq!(db.position("reader"), Some(evergraph_store::Version(0)), "nothing was said");
+}
+
 #[test]
 fn a_transaction_that_is_too_large_is_refused_as_a_whole() {
     let db = options().dense_keys(VERTICES as u32).max_transaction(10).in_memory();

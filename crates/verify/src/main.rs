@@ -35,8 +35,8 @@ struct Args {
 fn main() -> ExitCode {
     #[cfg(feature = "faults")]
     if std::env::args().any(|word| word == "--list-faults") {
-        for (name, what) in evergraph::FAULTS {
-            println!("{name}\t{what}");
+        for (name, promise, what) in evergraph::FAULTS {
+            println!("{name}\t{promise}\t{what}");
         }
         return ExitCode::SUCCESS;
     }

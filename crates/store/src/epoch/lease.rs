@@ -10,13 +10,15 @@
 //!   together with the other: its slot read before it was claimed, that of the other after it was
 //!   freed. So it is counted in `moves` before the other can be closed, and who finds `moves`
 //!   changed after it read all slots knows nothing.
-//!   To expire the lease of a transaction: compare-exchange its slot from HELD to EXPIRED. If leases
-//!   may expire at all, the owner moves it from HELD to HELD and USED while it reads, likewise: one of
-//!   the two wins.
+//!   To expire the lease of a transaction: compare-exchange its slot from HELD to BUSY, take over what
+//!   it holds, and free the slot, one turn further on. If leases may expire at all, the owner moves
+//!   its slot from HELD to HELD and USED while it reads, and from either to BUSY to close it, likewise:
+//!   one of the two wins. The owner knows the word it was given, so it touches no other's slot.
 //! # Invariants
 //!   - A slot in HELD keeps its version until its owner frees it, or it expires.
-//!   - A slot that is USED does not expire. One that has expired stays with its owner, who reads no
-//!     more, until the owner frees it.
+//!   - A slot that is USED does not expire.
+//!   - No slot holds the word of a writer again after it has expired: the turn is another one, and
+//!     where turns begin anew, the version is. Until then such a slot is EXPIRED, and nobody's.
 //!   - A lease of kind [`LeaseKind::Writer`] needs every version after its own too: its commit
 //!     looks for conflicting changes made since.
 //! # Checked by
@@ -27,7 +29,7 @@ use crate::fault::{Fault, planted};
 
 use crate::sync::{AtomicU64, AtomicUsize, NEAR_A_WRAP, Ordering, fence, thread_index};
 
-/// Most leases at once. A slot is 16 bytes.
+/// Most leases at once. A slot is 24 bytes.
 pub(crate) const LEASES_MAX: usize = if cfg!(loom) {
     2
 } else if cfg!(shuttle) {
@@ -39,12 +41,19 @@ pub(crate) const LEASES_MAX: usize = if cfg!(loom) {
 /// Threads start to look this many slots apart: a line holds eight slots.
 const STRIDE: usize = 8;
 
+/// The state of a slot, in the lowest bits of its word.
+const STATE: u64 = 7;
 const FREE: u64 = 0;
 const BUSY: u64 = 1;
 const EXPIRED: u64 = 4;
 /// In the word of a lease that is held, beside its kind: it is one; and somebody reads through it.
 const HELD: u64 = 2;
 const USED: u64 = 4;
+/// How many leases have expired in the slot, modulo 1024, lies above the state.
+const ONE_TURN: u64 = 8;
+const TURNS: u64 = 1023 * ONE_TURN;
+/// The version lies above that: 51 bits, so 70 years of a million commits per second.
+const VERSION: u32 = 13;
 
 /// The first tick of the coarse clock.
 const FIRST_TICK: u64 = NEAR_A_WRAP;
@@ -61,9 +70,12 @@ pub(crate) enum LeaseKind {
 /// All leases of a database.
 #[derive(Debug)]
 pub(crate) struct Leases {
-    /// FREE, BUSY, EXPIRED, or a version and a kind (see [`held`]). Claimed and expired by
+    /// FREE, BUSY, EXPIRED, or a version and a kind (see [`held`]), and a turn. Claimed and expired by
     /// compare-exchange, published and freed with Release.
     slots: Box<[AtomicU64]>,
+    /// What the transaction of each lease that may expire has in the account. Written by its owner
+    /// while it uses the lease, and reset by whoever ends it; ordered by the slot.
+    counted: Box<[AtomicU64]>,
     /// When each lease was opened, in ticks of [`Leases::now`]. Written by the owner of the slot.
     opened: Box<[AtomicU64]>,
     /// Slots from here on were never used. Grows only.
@@ -78,7 +90,19 @@ pub(crate) struct Leases {
 
 /// The slot of an open lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LeaseSlot(usize);
+pub(crate) struct LeaseSlot {
+    at: usize,
+    /// What the slot holds as long as the lease is open, but for [`USED`].
+    word: u64,
+}
+
+/// What expiry ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Expired {
+    pub(crate) leases: u64,
+    /// What their transactions had in the account.
+    pub(crate) bytes: u64,
+}
 
 /// A lease as its user may see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,13 +117,22 @@ pub(crate) struct LeaseInfo {
 pub(crate) struct NoFreeLease;
 
 #[inline]
-fn held(version: u64, kind: LeaseKind) -> u64 {
-    version << 3 | HELD | u64::from(kind == LeaseKind::Writer)
+fn held(version: u64, turn: u64, kind: LeaseKind) -> u64 {
+    version << VERSION | turn | HELD | u64::from(kind == LeaseKind::Writer)
 }
 
 #[inline]
 fn unpack(word: u64) -> (u64, LeaseKind) {
-    (word >> 3, if word & 1 == 1 { LeaseKind::Writer } else { LeaseKind::Snapshot })
+    (word >> VERSION, if word & 1 == 1 { LeaseKind::Writer } else { LeaseKind::Snapshot })
+}
+
+/// What the slot of a lease that has expired holds then.
+fn after_expiry(word: u64) -> u64 {
+    match word & TURNS {
+        TURNS => word & !STATE | EXPIRED,
+        turn if planted(Fault::ExpiredTurnKept) => turn | FREE,
+        turn => (turn + ONE_TURN) | FREE,
+    }
 }
 
 impl Leases {
@@ -107,6 +140,7 @@ impl Leases {
         let words = || (0..LEASES_MAX).map(|_| AtomicU64::new(FREE)).collect();
         Self {
             slots: words(),
+            counted: words(),
             opened: words(),
             used: AtomicUsize::new(0),
             moves: AtomicU64::new(0),
@@ -122,73 +156,100 @@ impl Leases {
         kind: LeaseKind,
     ) -> Result<(LeaseSlot, u64), NoFreeLease> {
         let early = planted(Fault::LeaseReadsFirst).then(|| clock.visible());
-        let slot = self.claim()?;
+        let claimed = self.claim()?;
         fence(Ordering::SeqCst);
         let version = early.unwrap_or_else(|| clock.visible());
         let version = version.saturating_sub(u64::from(planted(Fault::BeginsEarly)));
-        self.publish(slot, version, kind);
-        Ok((slot, version))
+        Ok((self.publish(claimed, version, kind), version))
     }
 
     /// Opens a second lease on a version that is kept by an open one, which stays open until this
     /// returns.
     pub(crate) fn reopen(&self, version: u64) -> Result<LeaseSlot, NoFreeLease> {
-        let slot = self.claim()?;
-        self.publish(slot, version, LeaseKind::Snapshot);
+        let claimed = self.claim()?;
+        let slot = self.publish(claimed, version, LeaseKind::Snapshot);
         self.moves.fetch_add(1, Ordering::Release);
         Ok(slot)
     }
 
     #[inline]
-    fn publish(&self, LeaseSlot(at): LeaseSlot, version: u64, kind: LeaseKind) {
+    fn publish(&self, (at, turn): (usize, u64), version: u64, kind: LeaseKind) -> LeaseSlot {
+        let word = held(version, turn, kind);
         self.opened[at].store(self.now.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.slots[at].store(held(version, kind), Ordering::Release);
+        self.slots[at].store(word, Ordering::Release);
+        LeaseSlot { at, word }
     }
 
-    /// Gives a lease back.
+    /// Gives a lease back that cannot have expired.
     #[inline]
-    pub(crate) fn close(&self, LeaseSlot(at): LeaseSlot) {
-        self.slots[at].store(FREE, Ordering::Release);
+    pub(crate) fn close(&self, LeaseSlot { at, word }: LeaseSlot) {
+        self.slots[at].store(word & TURNS | FREE, Ordering::Release);
+    }
+
+    /// Gives a lease back, unless it has expired: then false, and the slot may be another's.
+    pub(crate) fn close_unless_expired(&self, LeaseSlot { at, word }: LeaseSlot) -> bool {
+        let now = self.slots[at].load(Ordering::Relaxed);
+        let is_own = now & !USED == word && self.swap(at, now, word & TURNS | BUSY);
+        if is_own || planted(Fault::ExpiredSlotFreed) {
+            self.counted[at].store(0, Ordering::Relaxed);
+            self.slots[at].store(word & TURNS | FREE, Ordering::Release);
+        }
+        is_own
+    }
+
+    /// Changes a slot, if it still is as it was.
+    fn swap(&self, at: usize, from: u64, to: u64) -> bool {
+        self.slots[at].compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Keeps a lease from expiring until [`Leases::leave`]; false if it has expired. For its owner.
-    pub(crate) fn enter(&self, LeaseSlot(at): LeaseSlot) -> bool {
-        let slot = &self.slots[at];
-        let word = slot.load(Ordering::Relaxed);
-        let enter = || {
-            slot.compare_exchange(word, word | USED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        };
-        (word & HELD != 0 && enter()) || planted(Fault::ExpiredGoesOn)
+    pub(crate) fn enter(&self, LeaseSlot { at, word }: LeaseSlot) -> bool {
+        self.swap(at, word, word | USED) || planted(Fault::ExpiredGoesOn)
     }
 
     /// Lets a lease expire again. For its owner, who entered.
-    pub(crate) fn leave(&self, LeaseSlot(at): LeaseSlot) {
+    pub(crate) fn leave(&self, LeaseSlot { at, .. }: LeaseSlot) {
         self.slots[at].fetch_and(!USED, Ordering::Release);
     }
 
-    /// Ends the leases of writers that were opened at `until` or before, and that nobody is using.
+    /// Notes what a transaction has in the account. For the owner of its lease, who entered.
+    pub(crate) fn count(&self, LeaseSlot { at, .. }: LeaseSlot, bytes: usize) {
+        self.counted[at].store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Ends the leases of writers that were opened at `until` or before, and that nobody is using, and
+    /// frees their slots. `visible` is what the caller has read.
     ///
     /// One that is closed meanwhile, and opened again in its place on the same version, ends too: its
     /// owner is told, as every owner is.
-    pub(crate) fn expire_writers(&self, until: u64) {
-        for (at, word) in self.words() {
-            let is_writer = word & HELD != 0 && unpack(word).1 == LeaseKind::Writer;
+    pub(crate) fn expire_writers(&self, until: u64, visible: u64) -> Expired {
+        let mut expired = Expired::default();
+        let used = self.used.load(Ordering::SeqCst);
+        for (at, slot) in self.slots[..used].iter().enumerate() {
+            let word = slot.load(Ordering::Acquire);
+            let version = unpack(word).0;
             let is_used = word & USED != 0 && !planted(Fault::ExpiryOfUsed);
-            if is_writer && !is_used && self.opened[at].load(Ordering::Relaxed) <= until {
+            if word & STATE == EXPIRED && version < visible {
+                // Its turns begin anew, with another version. If it fails, another one did it.
+                self.swap(at, word, FREE);
+            } else if word & HELD != 0
+                && unpack(word).1 == LeaseKind::Writer
+                && !is_used
+                && self.opened[at].load(Ordering::Relaxed) <= until
                 // If it fails, the owner came first.
-                let _: Result<u64, u64> = self.slots[at].compare_exchange(
-                    word,
-                    EXPIRED,
-                    Ordering::AcqRel,
-                    Ordering::Relaxed,
-                );
+                && self.swap(at, word, BUSY)
+            {
+                expired.leases += 1;
+                expired.bytes += self.counted[at].swap(0, Ordering::Relaxed);
+                slot.store(after_expiry(word), Ordering::Release);
             }
         }
+        expired
     }
 
-    /// Claims a free slot as BUSY.
+    /// Claims a free slot as BUSY, and tells its turn.
     #[inline]
-    fn claim(&self) -> Result<LeaseSlot, NoFreeLease> {
+    fn claim(&self) -> Result<(usize, u64), NoFreeLease> {
         let start = thread_index() * STRIDE % LEASES_MAX;
         for step in 0..LEASES_MAX {
             let at = (start + step) % LEASES_MAX;
@@ -197,10 +258,9 @@ impl Leases {
             if self.used.load(Ordering::Relaxed) <= at {
                 self.used.fetch_max(at + 1, Ordering::SeqCst);
             }
-            if slot.load(Ordering::Relaxed) == FREE
-                && slot.compare_exchange(FREE, BUSY, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-            {
-                return Ok(LeaseSlot(at));
+            let word = slot.load(Ordering::Relaxed);
+            if word & STATE == FREE && self.swap(at, word, word | BUSY) {
+                return Ok((at, word));
             }
         }
         Err(NoFreeLease)
@@ -209,7 +269,7 @@ impl Leases {
     fn words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let used = self.used.load(Ordering::SeqCst);
         let words = self.slots[..used].iter().map(|slot| slot.load(Ordering::Acquire));
-        words.enumerate().filter(|&(_, word)| word != FREE && word != EXPIRED)
+        words.enumerate().filter(|&(_, word)| !matches!(word & STATE, FREE | EXPIRED))
     }
 
     /// Whether some lease may read a state in `[from, to)`, or may look for changes before `to`.
@@ -222,7 +282,7 @@ impl Leases {
         let keeps_later = |kind| kind == LeaseKind::Writer && !planted(Fault::WriterLeaseShort);
         let needed = self.words().any(|(_, word)| {
             let (version, kind) = unpack(word);
-            word == BUSY || (version < to && (version >= from || keeps_later(kind)))
+            word & STATE == BUSY || (version < to && (version >= from || keeps_later(kind)))
         });
         needed || self.moves.load(Ordering::Acquire) != moves
     }
@@ -232,18 +292,18 @@ impl Leases {
     pub(crate) fn versions(&self) -> Option<Vec<u64>> {
         fence(Ordering::SeqCst);
         let moves = self.moves.load(Ordering::Acquire);
-        let version = |(_, word)| (word != BUSY).then(|| unpack(word).0);
+        let version = |(_, word)| (word & STATE != BUSY).then(|| unpack(word).0);
         let versions = self.words().map(version).collect::<Option<_>>();
         versions.filter(|_| self.moves.load(Ordering::Acquire) == moves)
     }
 
     /// The leases open now, in no order. One that is just being opened is left out.
     pub(crate) fn list(&self) -> Vec<(LeaseSlot, LeaseInfo)> {
-        let held = self.words().filter(|&(_, word)| word != BUSY);
+        let held = self.words().filter(|&(_, word)| word & STATE != BUSY);
         held.map(|(at, word)| {
             let (version, kind) = unpack(word);
             let opened = self.opened[at].load(Ordering::Relaxed);
-            (LeaseSlot(at), LeaseInfo { version, kind, opened })
+            (LeaseSlot { at, word: word & !USED }, LeaseInfo { version, kind, opened })
         })
         .collect()
     }
@@ -291,18 +351,62 @@ mod tests {
         assert!(leases.enter(used));
         leases.set_now(5);
         let young = open(LeaseKind::Writer);
-        leases.expire_writers(4);
+        let ended = leases.expire_writers(4, 10);
+        assert_eq!(ended, Expired { leases: 1, bytes: 0 });
         let left: Vec<LeaseSlot> = leases.list().into_iter().map(|(slot, _)| slot).collect();
         assert_eq!(left, [reader, used, young]);
         assert!(!leases.enter(idle) && leases.enter(young));
+        leases.count(used, 7);
         leases.leave(used);
-        leases.expire_writers(4);
+        assert_eq!(leases.expire_writers(4, 10), Expired { leases: 1, bytes: 7 });
         assert!(!leases.enter(used));
-        // An expired lease keeps its slot, and nothing else.
         leases.close(reader);
-        leases.close(young);
+        assert!(leases.close_unless_expired(young));
         assert!(!leases.need(0, 20));
-        assert!(![idle, used].contains(&open(LeaseKind::Writer)));
+    }
+
+    #[test]
+    fn a_slot_that_is_being_opened_or_closed_does_not_expire() {
+        let leases = Leases::new();
+        let (at, turn) = leases.claim().expect("a free slot");
+        assert_eq!(leases.expire_writers(leases.now(), 10), Expired::default());
+        assert_eq!(leases.slots[at].load(Ordering::Relaxed), turn | BUSY);
+        assert!(leases.need(0, 1) && leases.list().is_empty());
+    }
+
+    #[test]
+    fn the_slot_of_a_lease_that_expired_is_the_next_owners() {
+        let (clock, leases) = (Clock::new(10), Leases::new());
+        let open = || leases.open(&clock, LeaseKind::Writer).expect("a free slot").0;
+        let old = open();
+        leases.expire_writers(leases.now(), 10);
+        let next = open();
+        assert_eq!((old.at, old.word & !TURNS), (next.at, next.word & !TURNS), "one place");
+        assert!(!leases.enter(old) && !leases.close_unless_expired(old));
+        assert!(leases.enter(next) && leases.close_unless_expired(next), "also while it is used");
+    }
+
+    #[test]
+    fn no_slot_holds_a_word_again_when_its_turns_begin_anew() {
+        let (clock, leases) = (Clock::new(10), Leases::new());
+        let open = || leases.open(&clock, LeaseKind::Writer).expect("a free slot").0;
+        let first = open();
+        let expire = |visible| leases.expire_writers(leases.now(), visible).leases;
+        assert_eq!(expire(10), 1);
+        for _ in 0..TURNS / ONE_TURN {
+            let slot = open();
+            assert!(slot.at == first.at && slot.word != first.word);
+            assert_eq!(expire(10), 1);
+        }
+        let elsewhere = open();
+        assert_ne!(elsewhere.at, first.at, "a word of this version could come twice");
+        assert!(leases.close_unless_expired(elsewhere));
+        assert!(!leases.need(0, 20) && leases.list().is_empty());
+        drop(clock.take());
+        assert_eq!((expire(clock.visible()), clock.visible()), (0, 11));
+        let again = open();
+        assert_eq!((again.at, again.word & TURNS), (first.at, 0));
+        assert!(!leases.enter(first) && leases.enter(again));
     }
 
     #[test]

@@ -35,6 +35,7 @@ use self::frame::HEADER;
 use self::recover::End;
 use self::writer::Writer;
 use crate::epoch::{Clock, Ticket};
+use crate::fault::{Fault, planted};
 use crate::folder::Folder;
 use crate::options::{Durability, LogSizes};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, OnceLock, Ordering, wait_until};
@@ -200,6 +201,9 @@ impl Log {
 
     #[cold]
     fn admit_slowly(&self, len: usize) -> Result<(), Stopped> {
+        if planted(Fault::SpaceUnchecked) {
+            return Ok(());
+        }
         if len > RECORD_MAX {
             return Err(Stopped::TooLong(len));
         }
@@ -279,7 +283,7 @@ impl Log {
     #[inline]
     pub(crate) fn wait(&self, version: u64) -> Result<(), Stopped> {
         match self.durability {
-            Durability::Sync => self.wait_for_disk(version),
+            Durability::Sync if !planted(Fault::ReturnBeforeSync) => self.wait_for_disk(version),
             _ => Ok(()),
         }
     }
@@ -328,7 +332,9 @@ impl Log {
         let done = writer.write_pending(self.durable()).and_then(|()| {
             self.handed_over.store(writer.version(), Ordering::Release);
             if sync {
-                writer.sync()?;
+                if !planted(Fault::BatchUnsynced) {
+                    writer.sync()?;
+                }
                 self.durable.store(writer.version(), Ordering::Release);
             }
             Ok(())
@@ -350,9 +356,12 @@ impl Log {
 
     /// Notes the first failure; from now on everything is refused (L3).
     fn fail(&self, error: &Error) -> Error {
+        if planted(Fault::GoesOnAfterFailure) {
+            return error.clone();
+        }
         let reason = self.failure.get_or_init(|| error.to_string()).clone();
         // Whoever comes next looks, and hears about it before it meets changes that stay invisible.
-        self.full.store(true, Ordering::Release);
+        self.full.store(!planted(Fault::FailureTellsLate), Ordering::Release);
         Error::LogFailed { reason }
     }
 

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use super::segment::{Batch, Content, START, Segment};
 use super::state::State;
+use crate::fault::{Fault, planted};
 use crate::folder::{Folder, Numbered, corrupt, disk_error};
 use crate::io::File;
 use crate::{Error, Result, Version, checkpoint};
@@ -110,6 +111,7 @@ pub(crate) fn recover(
         && !matches!(until, Until::Time(_))
         && !matches!(read, Err(Error::Cancelled))
         && state.version < version
+        && !planted(Fault::DamagedPassedOver)
     {
         return Err(error);
     }
@@ -206,7 +208,9 @@ impl Recovered {
     /// Takes away what a crash left unfinished, so that new commits can follow the last good one.
     pub(crate) fn repair(&mut self, folder: &Folder) -> Result<()> {
         // The last process may have ended before it synced the names it gave.
-        folder.sync()?;
+        if !planted(Fault::FoundNamesUnsynced) {
+            folder.sync()?;
+        }
         folder.remove_all(self.unfinished.iter())?;
         let Some(Tail { path, good }) = &self.tail else { return Ok(()) };
         let file = folder.disk.open(path, true);
@@ -231,6 +235,9 @@ fn good(content: &Content<'_>) -> Good {
 /// Overwrites what a file holds behind its beginning. The next one has the same name, so the same
 /// checksums: should it get the same place on the disk, what was there must not pass for its own.
 fn wipe(file: &dyn File) -> io::Result<()> {
+    if planted(Fault::UnwipedSegment) {
+        return Ok(());
+    }
     let zeros = vec![0; file.size()?.saturating_sub(START) as usize];
     file.write_all_at(&zeros, START)?;
     file.sync()
@@ -242,7 +249,11 @@ fn repair_tail(file: &dyn File, good: Good) -> io::Result<()> {
     let Good { end, certain } = good;
     let mut bytes = vec![0; (end - certain) as usize];
     let read = file.read_up_to(&mut bytes, certain)?;
-    file.write_all_at(&bytes[..read], certain)?;
-    file.set_size(end)?;
-    file.sync()
+    if !planted(Fault::FoundUnwritten) {
+        file.write_all_at(&bytes[..read], certain)?;
+    }
+    if !planted(Fault::TailUncut) {
+        file.set_size(end)?;
+    }
+    if planted(Fault::FoundUnsynced) { Ok(()) } else { file.sync() }
 }

@@ -12,6 +12,7 @@ use super::Pending;
 use super::frame::{HEADER, Header, seal};
 use super::recover::End;
 use super::segment::{BATCH, CLOSE, START, head};
+use crate::fault::{Fault, planted};
 use crate::folder::{Folder, disk_error, unfinished};
 use crate::io::File;
 use crate::options::LogSizes;
@@ -145,14 +146,24 @@ impl Writer {
         let Some(open) = self.segment.as_mut().filter(|open| open.end >= self.sizes.segment) else {
             return Ok(());
         };
-        open.sync()?;
+        if !planted(Fault::LastSegmentUnsynced) {
+            open.sync()?;
+        }
         let waiting: usize = self.pending.iter().map(|batch| batch.bytes.len()).sum();
-        let room = waiting as u64 + self.sizes.headroom();
+        let mut room = waiting as u64 + self.sizes.headroom();
+        if planted(Fault::SegmentWithoutSpace) {
+            room = 0;
+            open.cut()?;
+        }
         let next = self.make(self.version + 1, room).and_then(|next| next.named(&self.folder));
         match next {
             Err(Error::DiskFull { .. }) => Ok(()),
             Err(error) => Err(error),
-            Ok(next) => self.segment.replace(next).map_or(Ok(()), |mut last| last.cut()),
+            Ok(next) => {
+                let last = self.segment.replace(next);
+                let last = last.filter(|_| !planted(Fault::LastSegmentUnsynced));
+                last.map_or(Ok(()), |mut last| last.cut())
+            }
         }
     }
 
@@ -167,7 +178,9 @@ impl Writer {
         let mut unnamed = Unnamed { open, unfinished };
         let begun = unnamed.open.file.write_all_at(&head(self.folder.id), 0).map_err(made);
         let begun = begun.and_then(|()| grow(&mut unnamed.open, START + room));
-        if let Err(error) = begun.and_then(|()| unnamed.open.file.sync().map_err(made)) {
+        let sync = || unnamed.open.file.sync().map_err(made);
+        let synced = || if planted(Fault::SegmentNamedUnsynced) { Ok(()) } else { sync() };
+        if let Err(error) = begun.and_then(|()| synced()) {
             unnamed.drop(&self.folder);
             return Err(error);
         }
@@ -187,7 +200,9 @@ impl Writer {
         let header =
             Header { first: version + 1, count: 0, kind: CLOSE, durable: version, time: now() };
         seal(&mut frame, header, open.salt);
-        open.write(&frame)?;
+        if !planted(Fault::CloseUntold) {
+            open.write(&frame)?;
+        }
         open.cut()
     }
 }
@@ -228,6 +243,9 @@ impl Unnamed {
             let error = disk_error("make", path, &error);
             self.drop(folder);
             return Err(error);
+        }
+        if planted(Fault::SegmentNameUnsynced) {
+            return Ok(self.open);
         }
         match folder.disk.sync_folder(&folder.path) {
             Ok(()) => Ok(self.open),

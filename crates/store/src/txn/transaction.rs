@@ -141,16 +141,20 @@ impl<'db> Transaction<'db> {
         Ok(())
     }
 
-    /// Keeps the transaction from expiring while it reads, if it could.
+    /// Whether the transaction may expire.
+    #[inline]
+    fn ages(&self) -> bool {
+        self.db.options.max_transaction_age.is_some()
+    }
+
+    /// Keeps the transaction from expiring during a call, if it could.
     #[inline]
     fn enter(&self) -> Result<Option<InUse<'db>>> {
-        match self.db.options.max_transaction_age {
-            Some(_) => {
-                self.start_use()?;
-                Ok(Some(InUse { leases: &self.db.versions.leases, lease: self.lease }))
-            }
-            None => Ok(None),
+        if !self.ages() {
+            return Ok(None);
         }
+        self.start_use()?;
+        Ok(Some(InUse { leases: &self.db.versions.leases, lease: self.lease }))
     }
 
     #[cold]
@@ -182,7 +186,7 @@ impl<'db> Transaction<'db> {
         excess.map_or(Ok(()), |(limit, used)| Err(Error::MemoryLimit { limit, used }))
     }
 
-    /// Counts the memory that the transaction takes now.
+    /// Counts the memory that the transaction takes now, within a use.
     #[cold]
     fn count(&self) {
         let now = self.writes.bytes() + self.aside.get().map_or(0, |aside| aside.bytes());
@@ -192,6 +196,9 @@ impl<'db> Transaction<'db> {
             Some(0) => {}
             Some(more) => account.add(more),
             None => account.sub(before - now),
+        }
+        if self.ages() {
+            self.db.versions.leases.count(self.lease, now);
         }
     }
 
@@ -207,6 +214,7 @@ impl<'db> Transaction<'db> {
 
     /// Adds a vertex.
     pub fn add_vertex<'k>(&mut self, key: impl Into<KeyRef<'k>>) -> Result<()> {
+        let _use = self.enter()?;
         let call = self.call()?;
         let key = key.into();
         let source = self.db.reserve(key)?;
@@ -294,6 +302,7 @@ impl<'db> Transaction<'db> {
         target: KeyRef<'_>,
         action: Action,
     ) -> Result<()> {
+        let _use = self.enter()?;
         let call = self.call()?;
         let (source_id, target_id) = (self.given_id(source)?, self.given_id(target)?);
         let adds = matches!(action, Action::AddEdge(_));
@@ -322,6 +331,8 @@ impl<'db> Transaction<'db> {
     /// Notes how far the reader of that name is, [`crate::Follower::position`]: together with what this
     /// transaction changes, or not at all. [`Database::position`](crate::Database::position) tells.
     pub fn set_position(&mut self, name: &str, version: Version) {
+        // Whoever has expired hears of it from the commit.
+        let Ok(_use) = self.enter() else { return };
         let positions = &mut self.aside_mut().positions;
         positions.retain(|(other, _)| **other != *name);
         positions.push((name.into(), version));
@@ -556,7 +567,7 @@ impl<'db> Transaction<'db> {
     /// Makes the changes, all at one version, which every snapshot opened afterwards shows; or
     /// none of them. A transaction without changes answers the version it read.
     pub fn commit(self) -> Result<Version, CommitError> {
-        if self.db.options.max_transaction_age.is_some() {
+        if self.ages() {
             return self.commit_aging();
         }
         self.commit_now()
@@ -635,6 +646,17 @@ impl<'db> Transaction<'db> {
         }
     }
 
+    /// Ends the lease. False if it has expired: then what was counted is off the account.
+    #[inline]
+    fn end_lease(&self) -> bool {
+        let leases = &self.db.versions.leases;
+        if self.ages() {
+            return leases.close_unless_expired(self.lease);
+        }
+        leases.close(self.lease);
+        true
+    }
+
     /// Drops the changes. The same as dropping the transaction, in words.
     pub fn rollback(self) {
         drop(self);
@@ -643,8 +665,7 @@ impl<'db> Transaction<'db> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        self.db.versions.leases.close(self.lease);
-        if self.counted.get() > 0 && !planted(Fault::BuffersForgotten) {
+        if self.end_lease() && self.counted.get() > 0 && !planted(Fault::BuffersForgotten) {
             self.db.versions.account.sub(self.counted.get());
         }
         if let Some(aside) = self.aside.get() {

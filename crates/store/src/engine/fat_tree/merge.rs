@@ -342,4 +342,51 @@ mod tests {
         assert_eq!(tree.list(Side::Out, 0, u64::MAX).ids, [1, 50]);
         assert_eq!(tree.check(64), Ok(()));
     }
+
+    /// Whoever commits a large batch merges it: reading need not look through it.
+    #[test]
+    fn a_large_batch_is_merged_by_its_commit() {
+        let tuning = Tuning::tiny();
+        let rows_left = |batch: usize| {
+            let tree = FatTree::<()>::new(Arc::new(Versions::new(0)), Directed::Yes, 64, tuning);
+            let needs = Ends { source: true, target: true };
+            let (expected, effect, operation) = (false, Effect::Add(1.0), 0);
+            let edges: Vec<EdgeChange> = (1..=batch as u32)
+                .map(|target| EdgeChange { source: 0, target, expected, effect, needs, operation })
+                .collect();
+            tree.commit(Changes { edges: &edges, ..Changes::default() }, None, 0).expect("it fits");
+            let locked = tree.slot(GROUP_OF_HUB).chain.lock();
+            locked.head().is_some_and(|head| head.value.has_rows())
+        };
+        // Twice what a delta holds.
+        assert!(rows_left(2 * tuning.delta_max));
+        assert!(!rows_left(2 * tuning.delta_max + 1) && !rows_left(5 * tuning.delta_max));
+    }
+
+    /// It is the age of a base that counts: else a commit would look for room for ever.
+    #[test]
+    fn bases_have_room_however_large_versions_are() {
+        let versions = Arc::new(Versions::new(3 * AGE_MAX));
+        let tree = FatTree::<()>::new(versions, Directed::Yes, 64, Tuning::tiny());
+        (1..20).for_each(|target| commit(&tree, target, Effect::Add(1.0)));
+        assert!(tree.list(Side::Out, 0, u64::MAX).ids.iter().copied().eq(1..20));
+    }
+
+    /// Rows that cannot be folded yet, when their vertex becomes a hub, belong to the hub.
+    #[test]
+    fn a_new_hub_takes_the_rows_along_that_are_carried_over() {
+        let versions = Arc::new(Versions::new(0));
+        let large_deltas = Tuning { delta_min: 64, delta_max: 64, ..Tuning::tiny() };
+        let tree = FatTree::<()>::new(versions, Directed::Yes, 64, large_deltas);
+        (1..40).for_each(|target| commit(&tree, target, Effect::Add(1.0)));
+        {
+            let mut locked = tree.slot(GROUP_OF_HUB).chain.lock();
+            let all_but_five = Goal::new(tree.versions.clock.visible() - 5, 0);
+            tree.merge_group(GROUP_OF_HUB, &mut locked, all_but_five);
+            let hub = locked.head().and_then(|head| head.value.hub(0));
+            assert_eq!(hub.map(|hub| hub.edge_now(39).is_some()), Some(true));
+        }
+        assert!(tree.list(Side::Out, 0, u64::MAX).ids.iter().copied().eq(1..40));
+        assert_eq!(tree.check(64), Ok(()));
+    }
 }

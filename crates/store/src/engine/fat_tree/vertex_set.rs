@@ -108,3 +108,47 @@ impl VertexSet {
         }
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle, torture))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_those_after_a_version() {
+        let set = VertexSet::default();
+        assert!(!set.changed_after(0));
+        set.change(7, [3].into_iter());
+        set.change(5, [4].into_iter());
+        assert!(set.changed_after(6) && !set.changed_after(7));
+        let any = |version, asked| set.any_changed_after(version, |v| v == asked);
+        assert!(any(6, 3) && !any(7, 3));
+        assert!(any(4, 4) && !any(5, 4), "another one came after it");
+        assert!(!any(0, 9));
+    }
+
+    #[test]
+    fn more_changes_than_are_remembered_may_be_about_anything() {
+        const LAST: u64 = RECENT_MAX as u64;
+        let set = VertexSet::default();
+        (1..=LAST).for_each(|version| set.change(version, [version as VertexId].into_iter()));
+        let any = |version, asked| set.any_changed_after(version, |v| v == asked);
+        assert!(any(0, 1) && !any(0, 0), "all are remembered");
+        set.change(LAST + 1, [0].into_iter());
+        assert!(any(0, LAST as VertexId + 1), "the first is forgotten");
+        assert!(!any(1, 1) && any(1, 2) && any(LAST, 0) && !any(LAST + 1, 0));
+    }
+
+    #[test]
+    fn who_relies_on_the_set_is_alone() {
+        let set = VertexSet::default();
+        let changing = set.enter(Role::Changing);
+        let other = set.enter(Role::Changing);
+        assert!(set.latch.try_write().is_none());
+        drop((changing, other));
+        let _outside = set.enter(Role::Outside);
+        let relying = set.enter(Role::Relying);
+        assert!(set.latch.try_read().is_none());
+        drop(relying);
+        assert!(set.latch.try_write().is_some());
+    }
+}
