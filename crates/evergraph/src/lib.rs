@@ -53,10 +53,10 @@ pub use evergraph_graph as graph;
 pub use evergraph_store::FAULTS;
 pub use evergraph_store::{
     AnyView, Change, Checked, Commit, CommitError, Database, Directed, Durability,
-    Error as StoreError, Files, Follower, Isolation, Keep, LogSizes, Options, Outcomes, Salvaged,
-    SelfLoops, Service, Snapshot, Start, Stats, Step, Stream, Subject, Transaction, Tuning,
-    Version, View, Watcher, Weights, When, Window, Windows, check, check_on, io, salvage,
-    salvage_on, watch, watch_on, with_view,
+    Error as StoreError, Files, Follower, IdStep, IdStream, Isolation, Keep, LogSizes, Options,
+    Outcomes, Salvaged, SelfLoops, Service, Snapshot, Start, Stats, Step, Stream, Subject,
+    Transaction, Tuning, Version, View, Watcher, Weights, When, Window, Windows, check, check_on,
+    io, salvage, salvage_on, watch, watch_on, with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};

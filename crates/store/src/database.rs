@@ -16,13 +16,13 @@ use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::fault::{Fault, planted};
 use crate::files::Files;
-use crate::history::{Change, Commit, Follower, When, net};
+use crate::history::{Change, Commit, Follower, Tail, When, net};
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Record;
 use crate::log::state::State;
 use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
-use crate::stream::Stream;
+use crate::stream::{IdStream, Stream};
 use crate::sync::{AtomicU64, Mutex, NEAR_A_WRAP, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
@@ -261,6 +261,11 @@ impl Database {
     /// The newest snapshot, and what changed up to it, again and again.
     pub fn stream(&self, after: Version) -> Result<Stream> {
         Ok(Stream::new(self.clone(), self.follow(after)?))
+    }
+
+    /// As [`Database::stream`], by ids.
+    pub fn stream_ids(&self, after: Version) -> Result<IdStream> {
+        Ok(IdStream::new(self.clone(), Tail::new(Arc::clone(&self.inner), after)?))
     }
 
     /// How far the reader of that name is, as a transaction said last

@@ -61,7 +61,7 @@ pub use options::{
     Weights,
 };
 pub use repair::{Checked, Salvaged, check, check_on, salvage, salvage_on};
-pub use stream::{Step, Stream, Window, Windows};
+pub use stream::{IdStep, IdStream, Step, Stream, Window, Windows};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};

@@ -408,20 +408,24 @@ fn streams_give_snapshots_with_what_led_to_them_and_windows() {
     let db = open(&Database::options().dense_keys(100).durability(Durability::Os), folder.path());
     let add = |v: u64| db.transaction(0, |tx| tx.add_edge(v, v + 1)).expect("commits");
     let mut stream = db.stream(Version(0)).expect("from the beginning");
+    let mut ids = db.stream_ids(Version(0)).expect("from the beginning");
     let edge = |v: u64| Change::AddEdge(v.into(), (v + 1).into(), 1.0);
     for round in 0..3 {
         (10 * round..10 * round + 10).for_each(|v| _ = add(v));
         let step = stream.next_step().expect("there");
         assert_eq!((step.from.0, step.snapshot.version().0), (10 * round, 10 * round + 10));
         assert!(step.changes.iter().cloned().eq((10 * round..10 * round + 10).map(edge)));
-        assert_eq!((step.ids.added_edges.len(), step.ids.len()), (10, 10));
+        let step = ids.next_step().expect("there");
+        assert_eq!((step.from.0, step.snapshot.version().0), (10 * round, 10 * round + 10));
+        assert_eq!((step.changes.added_edges.len(), step.changes.len()), (10, 10));
         assert!(stream.next_step().expect("there").changes.is_empty());
     }
     db.transaction(0, |tx| tx.remove_edge(0u64, 1u64)).expect("commits");
     add(0);
     let step = stream.next_step().expect("there");
     assert!(matches!(&step.changes[..], [Change::SetWeight(..)]));
-    assert_eq!((&step.ids.reweighted_edges[..], step.ids.len()), (&[(0, 1)][..], 1));
+    let changes = ids.next_step().expect("there").changes;
+    assert_eq!((&changes.reweighted_edges[..], changes.len()), (&[(0, 1)][..], 1));
 
     let windows = |window| Windows::new(db.follow(Version(0)).expect("from the beginning"), window);
     let all = |mut windows: Windows| {
