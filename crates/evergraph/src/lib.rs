@@ -56,7 +56,8 @@ pub use evergraph_store::{
     Error as StoreError, Files, Follower, IdStep, IdStream, Isolation, Keep, LogSizes, Options,
     Outcomes, Salvaged, SelfLoops, Service, Snapshot, Start, Stats, Step, Stream, Subject,
     Transaction, Tuning, Version, View, Watcher, Weights, When, Window, Windows, check, check_on,
-    io, salvage, salvage_on, watch, watch_on, with_view,
+    io, keep_of, keep_of_on, salvage, salvage_on, set_keep, set_keep_on, watch, watch_on,
+    with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};

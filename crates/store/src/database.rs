@@ -21,7 +21,7 @@ use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Record;
 use crate::log::state::State;
-use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
+use crate::options::{Durability, Isolation, Keep, Options, Weights, kind_in_words};
 use crate::stream::{IdStream, Stream};
 use crate::sync::{AtomicU64, Mutex, NEAR_A_WRAP, Ordering};
 use crate::view::{Lease, Snapshot};
@@ -287,6 +287,11 @@ impl Database {
     /// what the commits between them come to.
     pub fn diff(&self, from: Version, to: Version) -> Result<Vec<Change>> {
         Ok(net(self.changes(from, to)?, self.is_directed()))
+    }
+
+    /// How far back the past is kept, [`crate::Options::keep`]; nothing of a database in memory.
+    pub fn keep(&self) -> Keep {
+        self.inner.durable.as_ref().map_or(Keep::Nothing, Durable::keep)
     }
 
     /// What files there are, and how far back they tell.

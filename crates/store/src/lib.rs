@@ -29,6 +29,7 @@ mod folder;
 mod history;
 mod log;
 mod repair;
+mod retention;
 mod service;
 mod stream;
 mod time;
@@ -61,6 +62,7 @@ pub use options::{
     Weights,
 };
 pub use repair::{Checked, Salvaged, check, check_on, salvage, salvage_on};
+pub use retention::{keep_of, keep_of_on, set_keep, set_keep_on};
 pub use stream::{IdStep, IdStream, Step, Stream, Window, Windows};
 pub use txn::Transaction;
 pub use version::Version;
