@@ -301,8 +301,8 @@ impl Ranks {
     }
 
     /// Has vertices give their rests, those first that have most for every edge, until that is
-    /// [`PUSHED`] times the excess, or all that have at least half of the mean have; who gives how much along
-    /// an edge.
+    /// [`PUSHED`] times the excess, or all that have at least half of the mean have; who gives how
+    /// much along an edge.
     fn give(&mut self, seen: &Seen, excess: f64) -> Vec<(VertexId, f64)> {
         let part = |v: VertexId| self.rests[v as usize] / f64::from(self.degrees[v as usize]);
         let with = |limit: f64| seen.large.iter().copied().filter(move |&v| part(v).abs() >= limit);
@@ -368,6 +368,20 @@ fn arrive((rests, first): (&mut [f64], VertexId), run: &[VertexId], part: f64) {
 mod tests {
     use super::*;
     use crate::testing::directed;
+
+    #[test]
+    fn rests_of_one_sign_are_pushed() {
+        // More than is allowed, less than is allowed of both signs together.
+        let view = directed(3, &[(0, 1), (1, 2), (2, 0)]);
+        let cancel = Cancel::default();
+        let mut ranks = Ranks::new(&view, &RanksConfig::default(), &cancel).expect("good");
+        let allowed = ranks.config.allowed(ranks.sum);
+        ranks.rests[0] += 1.5 * allowed;
+        ranks.above = f64::INFINITY;
+        ranks.settle(&view, &cancel).expect("nobody cancels");
+        let seen = ranks.look(0.0);
+        assert!(seen.above.max(seen.below) <= ranks.config.allowed(ranks.sum));
+    }
 
     #[test]
     fn bad_configurations_are_refused() {
