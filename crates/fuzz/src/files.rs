@@ -84,7 +84,7 @@ fn clear(folder: &Path) {
 /// # Panics
 /// If that does harm.
 pub fn log(bytes: &[u8]) {
-    try_file(bytes, b"EVGLOG01", "log-00000000000000000001.evl", 1);
+    try_file(bytes, *b"EVGLOG01", "log-00000000000000000001.evl", 1);
 }
 
 /// Opens a database whose checkpoint is the input.
@@ -92,10 +92,10 @@ pub fn log(bytes: &[u8]) {
 /// # Panics
 /// If that does harm.
 pub fn checkpoint(bytes: &[u8]) {
-    try_file(bytes, b"EVGCKP01", &format!("checkpoint-{VERSION:020}.evc"), VERSION);
+    try_file(bytes, *b"EVGCKP01", &format!("checkpoint-{VERSION:020}.evc"), VERSION);
 }
 
-fn try_file(bytes: &[u8], magic: &[u8; 8], name: &str, version: u64) {
+fn try_file(bytes: &[u8], magic: [u8; 8], name: &str, version: u64) {
     let Some((&kind, frames)) = bytes.split_first() else { return };
     let kind = usize::from(kind) % Folders::KINDS;
     let folder = &Folders::get().paths[kind];
@@ -103,7 +103,7 @@ fn try_file(bytes: &[u8], magic: &[u8; 8], name: &str, version: u64) {
     let database = fs::read(folder.join("DATABASE")).expect("it is there");
     let id = &database[16..32];
     let mut file = [&magic[..], &1u32.to_le_bytes(), &0u32.to_le_bytes(), id].concat();
-    let is_log = magic == b"EVGLOG01";
+    let is_log = magic == *b"EVGLOG01";
     seal(&mut file, frames, (is_log, version), shape, id);
     fs::write(folder.join(name), file).expect("room for a file");
     look(folder, kind);

@@ -22,8 +22,11 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// A target by its name, which is that of its part of the corpus.
-    const TARGETS: [(&str, fn(&[u8])); 3] =
+    /// Takes any bytes.
+    type Target = fn(&[u8]);
+
+    /// Each target by its name, which is that of its part of the corpus.
+    const TARGETS: [(&str, Target); 3] =
         [("log", super::log), ("checkpoint", super::checkpoint), ("text", super::text)];
 
     #[test]

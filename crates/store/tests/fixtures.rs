@@ -255,7 +255,9 @@ fn databases_of_every_released_format_are_opened_and_go_on() {
     for format in files(&fixtures()) {
         let folders = files(&format);
         assert!(folders.len() >= 6, "{}: {} folders", format.display(), folders.len());
-        folders.iter().for_each(|folder| look_at(folder));
+        for folder in folders {
+            look_at(&folder);
+        }
     }
     assert!(fixtures().join("format-1").is_dir());
 }
