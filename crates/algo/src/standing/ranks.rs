@@ -384,6 +384,33 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_rests_are_never_too_small() {
+        // So tolerant that no pass over all rests makes them exact on the way.
+        let config = RanksConfig { tolerance: 1.0, ..RanksConfig::default() };
+        let cancel = Cancel::default();
+        let mut edges: Vec<(VertexId, VertexId)> = (0..6).map(|v| (v, (v + 1) % 6)).collect();
+        let mut before = directed(6, &edges);
+        let mut ranks = Ranks::new(&before, &config, &cancel).expect("good");
+        for step in 0..36 {
+            let pair = step * 7 % 36;
+            let edge = (pair / 6, pair % 6);
+            let mut changes = GraphChanges::default();
+            if let Some(place) = edges.iter().position(|&other| other == edge) {
+                changes.removed_edges.push(edges.remove(place));
+            } else {
+                edges.push(edge);
+                changes.added_edges.push(edge);
+            }
+            let after = directed(6, &edges);
+            ranks.update(&before, &after, &changes, &cancel).expect("nobody cancels");
+            let seen = ranks.look(0.0);
+            assert!(seen.above <= ranks.above + 1e-12, "step {step}, above");
+            assert!(seen.below <= ranks.below + 1e-12, "step {step}, below");
+            before = after;
+        }
+    }
+
+    #[test]
     fn bad_configurations_are_refused() {
         let view = directed(2, &[(0, 1)]);
         let refusal = |damping, tolerance| {
