@@ -9,6 +9,7 @@
 mod check;
 mod command;
 mod faults;
+mod fuzz;
 mod libtest;
 mod policy;
 mod python;
@@ -31,6 +32,8 @@ usage: cargo xtask COMMAND
   verify [OPTION]   proofs of isolation and durability in rounds, as long as --minutes says; --help for more
   verify --only faults [--quick | FAULT ..]
                     tests of the tests: every suite against each fault that can be planted
+  fuzz [--minutes M] [TARGET]
+                    inputs guided by coverage for the readers of files: log, checkpoint, text
   compare ARGS      the same work on other stores and libraries; `compare --help` tells more";
 
 fn main() -> ExitCode {
@@ -56,6 +59,7 @@ fn run(workspace: &Workspace, args: &[&str]) -> Outcome<bool> {
         ["tsan"] => tsan::run(workspace, &[]),
         ["tsan", "--", args @ ..] => tsan::run(workspace, args),
         ["tidy"] => tidy::run(workspace),
+        ["fuzz", args @ ..] => fuzz::run(workspace, args),
         ["verify", "--only", "faults", "--quick"] => faults::run_quick(workspace, &[]),
         ["verify", "--only", "faults", names @ ..] => faults::run(workspace, names),
         ["verify", args @ ..] => start(workspace, &["--package", "evergraph-verify"], args),

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     Generate(GenerateArgs),
     Load(LoadArgs),
+    #[command(after_long_help = topics::KEEP_EXAMPLES)]
+    Keep(KeepArgs),
     Watch(WatchArgs),
     Stats(StatsArgs),
     Check(CheckArgs),
@@ -42,6 +44,7 @@ impl Command {
             Self::Run(_) => "run",
             Self::Generate(_) => "generate",
             Self::Load(_) => "load",
+            Self::Keep(_) => "keep",
             Self::Watch(_) => "watch",
             Self::Stats(_) => "stats",
             Self::Check(_) => "check",
@@ -220,6 +223,10 @@ pub(crate) struct LoadArgs {
     /// `evergraph help durability` explains them
     #[arg(long, value_name = "MODE", help_heading = "Database")]
     pub(crate) durability: Option<String>,
+    /// How far back the past is kept from now on: a time such as 24h, `1000 versions`, a size such
+    /// as 2GiB, everything or nothing; if not said, as the database was told before
+    #[arg(long, value_name = "HOW", help_heading = "Database")]
+    pub(crate) keep: Option<String>,
     /// How many vertices or edges make a transaction; 65536 if not said
     #[arg(long, value_name = "N", help_heading = "Database")]
     pub(crate) batch: Option<usize>,
@@ -228,6 +235,26 @@ pub(crate) struct LoadArgs {
     /// What a generated graph follows from
     #[arg(long, value_name = "N", help_heading = "Graph")]
     pub(crate) seed: Option<u64>,
+}
+
+/// Show or change how far back a database in a folder keeps the past
+///
+/// The folder remembers it, and whoever opens the database goes by it. A database that was told
+/// nothing keeps no more than it needs to be opened. What a smaller choice gives up is removed with
+/// the next checkpoint; what is gone does not come back. Nobody may have the database open while it
+/// is changed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeepArgs {
+    /// The folder of the database
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// How far back: a time such as 24h or 7d, `1000 versions`, a size of the log such as 2GiB,
+    /// everything or nothing; if not said, what it is is shown
+    #[arg(value_name = "HOW", num_args = 0..=2)]
+    pub(crate) how: Vec<String>,
+    /// What the result looks like
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) output_format: ReportFormat,
 }
 
 /// Print the commits of a database in a folder, a line of JSON each

@@ -11,7 +11,7 @@ use crate::progress::Bar;
 
 /// What a folder may hold in which a database is made: what making one leaves if it is interrupted,
 /// and files about which the store knows more to say.
-const FILES: [&str; 4] = ["LOCK", ".tmp", ".evl", ".evc"];
+const FILES: [&str; 5] = ["LOCK", "KEEP", ".tmp", ".evl", ".evc"];
 /// Without it a folder is no database.
 const NAME: &str = "DATABASE";
 

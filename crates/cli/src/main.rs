@@ -21,6 +21,7 @@ mod database;
 mod failure;
 mod input;
 mod interrupt;
+mod keep;
 mod numbers;
 mod output;
 mod progress;
@@ -33,7 +34,7 @@ use clap::{CommandFactory, Parser};
 use args::{Args, Command};
 use failure::{FAILED_EXIT, Failure, INTERRUPTED_EXIT};
 use interrupt::Interrupt;
-use resolve::{DemoPlan, GeneratePlan, LoadPlan, RunPlan, WatchPlan};
+use resolve::{DemoPlan, GeneratePlan, KeepPlan, LoadPlan, RunPlan, WatchPlan};
 
 /// Versions come and go in small pieces from many threads.
 #[global_allocator]
@@ -63,6 +64,7 @@ fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(args) => commands::run(&RunPlan::resolve(args)?, &interrupt),
         Command::Generate(args) => commands::generate(&GeneratePlan::resolve(args)?, &interrupt),
         Command::Load(args) => commands::load(&LoadPlan::resolve(args)?, &interrupt),
+        Command::Keep(args) => commands::keep(&KeepPlan::resolve(args)?),
         Command::Watch(args) => commands::watch(&WatchPlan::resolve(args)?, &interrupt),
         Command::Stats(args) => commands::stats(&args, &interrupt),
         Command::Check(args) => commands::check(&args, &interrupt),

@@ -10,15 +10,16 @@ use evergraph::graph::read::{Duplicates, Format, KeyChoice, ReadOptions, SelfLoo
 use evergraph::graph::source::GraphSource;
 use evergraph::graph::update::WorkloadOptions;
 use evergraph::kernels::{cdlp, pagerank};
-use evergraph::{Durability, LoadOptions, ReplayOptions, Start, Version, When};
+use evergraph::{Durability, Keep, LoadOptions, ReplayOptions, Start, Version, When};
 use jiff::{SpanRelativeTo, Timestamp};
 
 use crate::args::{
     AlgorithmName, DemoArgs, DuplicatesName, FormatName, GenerateArgs, GenerateCommand,
-    GenerateUpdatesArgs, GraphArgs, KeysName, LoadArgs, OutputFormat, ReadArgs, RunArgs,
-    SelfLoopsName, WatchArgs,
+    GenerateUpdatesArgs, GraphArgs, KeepArgs, KeysName, LoadArgs, OutputFormat, ReadArgs,
+    ReportFormat, RunArgs, SelfLoopsName, WatchArgs,
 };
 use crate::failure::Failure;
+use crate::keep;
 use crate::output::Destination;
 
 type Result<T> = std::result::Result<T, Failure>;
@@ -115,7 +116,18 @@ pub(crate) struct DurablePlace {
 pub(crate) struct LoadPlan {
     pub(crate) graph: GraphInput,
     pub(crate) place: DurablePlace,
+    /// None leaves it as it is.
+    pub(crate) keep: Option<Keep>,
     pub(crate) options: LoadOptions,
+}
+
+/// `evergraph keep`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeepPlan {
+    pub(crate) path: PathBuf,
+    /// None only tells.
+    pub(crate) keep: Option<Keep>,
+    pub(crate) format: ReportFormat,
 }
 
 /// `evergraph watch`.
@@ -293,9 +305,24 @@ impl LoadPlan {
                     .durability
                     .map_or(Ok(Durability::Sync), |word| durability(&word))?,
             },
+            keep: args.keep.map(|words| how_far_back("--keep", &words)).transpose()?,
             options: args.batch.map_or_else(LoadOptions::default, |batch| LoadOptions { batch }),
         })
     }
+}
+
+impl KeepPlan {
+    pub(crate) fn resolve(args: KeepArgs) -> Result<Self> {
+        let words = (!args.how.is_empty()).then(|| args.how.join(" "));
+        let keep = words.map(|words| how_far_back("HOW", &words)).transpose()?;
+        Ok(Self { path: args.path, keep, format: args.output_format })
+    }
+}
+
+/// How far back the past is kept, in words.
+fn how_far_back(argument: &str, words: &str) -> Result<Keep> {
+    keep::parse(words)
+        .ok_or_else(|| Failure::Usage(format!("{argument}: `{words}` is not {}", keep::CHOICES)))
 }
 
 impl WatchPlan {

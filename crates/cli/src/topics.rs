@@ -72,6 +72,17 @@ the edges that are there are counted and compared with the beginning of the grap
 loaded. A load that is complete is only compared. Under `none` and `os`, and under `group` for a
 moment, what was committed last may be missing after a crash; then it is loaded again.";
 
+pub(crate) const KEEP_EXAMPLES: &str = "\
+Examples:
+  evergraph keep shop.evg
+      how far back the past is kept
+  evergraph keep shop.evg 24h
+      a day, by the time of commits
+  evergraph keep shop.evg 1000 versions
+      so many commits
+  evergraph keep shop.evg 2GiB
+      as far as so much of the log goes";
+
 pub(crate) const WATCH_EXAMPLES: &str = "\
 Examples:
   evergraph watch shop.evg
@@ -218,6 +229,7 @@ Commands
 
   evergraph load FILE --into PATH       a graph into a database; goes on if it was interrupted
   evergraph run ALGORITHM --db PATH     an algorithm on it; --at VERSION|TIME for the past
+  evergraph keep PATH 24h               how far back the past is kept: told, or changed
   evergraph watch PATH                  its commits as lines of JSON; --follow for more to come
   evergraph stats PATH                  what it holds, in which files, how far back they tell
   evergraph check PATH                  every file read and checked; exit code 1 if one is wrong
@@ -233,6 +245,7 @@ A line of `evergraph watch`; weights stand in databases that have them:
               {\"op\":\"remove_vertex\",\"vertex\":4}],
    \"time\":\"2026-05-01T12:00:00.000000Z\",\"version\":12}
 
-A checkpoint takes the place of the log before it. How much of the past is kept beyond that is a
-choice of the program that writes (`Options::keep`); these commands keep no more than is needed.
+A checkpoint takes the place of the log before it. How much of the past is kept beyond that the
+folder remembers: `evergraph load --keep HOW`, `evergraph keep PATH HOW`, or `Options::keep` of a
+program say it; unless somebody does, nothing more than is needed.
 ";

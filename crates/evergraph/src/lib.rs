@@ -53,10 +53,11 @@ pub use evergraph_graph as graph;
 pub use evergraph_store::FAULTS;
 pub use evergraph_store::{
     AnyView, Backlog, Change, Checked, Commit, CommitError, Database, Directed, Durability,
-    Error as StoreError, Files, Follower, Full, Ingest, IngestOptions, Isolation, Keep, LogSizes,
-    Options, Outcomes, Salvaged, SelfLoops, Service, Snapshot, Start, StaticView, Stats, Step,
-    Stream, Subject, Transaction, Tuning, Version, View, Watcher, Weights, When, Window, Windows,
-    check, check_on, io, salvage, salvage_on, watch, watch_on, with_view,
+    Error as StoreError, Files, Follower, Full, IdStep, IdStream, Ingest, IngestOptions, Isolation,
+    Keep, LogSizes, Options, Outcomes, Salvaged, SelfLoops, Service, Snapshot, Start, StaticView,
+    Stats, Step, Stream, Subject, Transaction, Tuning, Version, View, Watcher, Weights, When,
+    Window, Windows, check, check_on, io, keep_of, keep_of_on, salvage, salvage_on, set_keep,
+    set_keep_on, watch, watch_on, with_view,
 };
 pub use load::{LoadOptions, load, load_into, options_for};
 pub use replay::{ReplayError, ReplayOptions, Replayed, replay};

@@ -5,8 +5,13 @@
 //! the same name says on the newest snapshot (ranks: up to a tolerance). A step that changes a
 //! large share of the graph is not worth that: the answer is computed anew, and [`Refresh`] says so.
 //!
-//! Changes come from the log, so the database has to lie in a folder. Nothing of an answer is kept
-//! there: when the database is opened again, it is computed again.
+//! Changes come from the log, so the database has to lie in a folder: one in memory writes nothing
+//! down that could tell what a commit changed, and is refused with
+//! [`StoreError::NotDurable`], which says how to open one in a folder. With
+//! [`crate::Durability::Os`] commits wait for no disk. Nothing of an answer is kept there: when the
+//! database is opened again, it is computed again.
+//!
+//! A refresh can be stopped from another thread, [`Standing::refresh_cancellable`].
 //!
 //! ```
 //! use evergraph::Database;
@@ -31,9 +36,9 @@
 
 use evergraph_algo::standing as kept;
 use evergraph_graph::{GraphChanges, GraphView, Key, KeyRef};
-use evergraph_store::{Error as StoreError, Stream, with_view};
+use evergraph_store::{Error as StoreError, IdStream, with_view};
 
-use crate::algo::{key_of, source};
+use crate::algo::{Cancel, key_of, source};
 use crate::{AnyView, Database, Error, Result, Snapshot, Version};
 
 pub use evergraph_algo::DegreeOutput;
@@ -79,7 +84,7 @@ type Ask<C> = Box<dyn Fn(&Snapshot) -> Result<C> + Send + Sync>;
 /// then, or drop it.
 pub struct Standing<R: kept::Standing> {
     db: Database,
-    stream: Stream,
+    stream: IdStream,
     snapshot: Snapshot,
     ask: Ask<R::Config>,
     config: R::Config,
@@ -96,7 +101,15 @@ impl StandingDegrees {
     /// # Errors
     /// Those of the store.
     pub fn new(db: &Database) -> Result<Self> {
-        Self::start(db, |_| Ok(()))
+        Self::new_cancellable(db, &Cancel::default())
+    }
+
+    /// As [`Self::new`], until it is cancelled.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn new_cancellable(db: &Database, cancel: &Cancel) -> Result<Self> {
+        Self::start(db, cancel, |_| Ok(()))
     }
 }
 
@@ -106,7 +119,15 @@ impl StandingComponents {
     /// # Errors
     /// Those of the store.
     pub fn new(db: &Database) -> Result<Self> {
-        Self::start(db, |_| Ok(()))
+        Self::new_cancellable(db, &Cancel::default())
+    }
+
+    /// As [`Self::new`], until it is cancelled.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn new_cancellable(db: &Database, cancel: &Cancel) -> Result<Self> {
+        Self::start(db, cancel, |_| Ok(()))
     }
 }
 
@@ -116,7 +137,15 @@ impl StandingTriangles {
     /// # Errors
     /// Those of the store.
     pub fn new(db: &Database) -> Result<Self> {
-        Self::start(db, |_| Ok(()))
+        Self::new_cancellable(db, &Cancel::default())
+    }
+
+    /// As [`Self::new`], until it is cancelled.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn new_cancellable(db: &Database, cancel: &Cancel) -> Result<Self> {
+        Self::start(db, cancel, |_| Ok(()))
     }
 }
 
@@ -126,8 +155,20 @@ impl StandingBfs {
     /// # Errors
     /// Those of [`crate::algo::bfs`].
     pub fn new<'k>(db: &Database, from: impl Into<KeyRef<'k>>) -> Result<Self> {
+        Self::new_cancellable(db, from, &Cancel::default())
+    }
+
+    /// As [`Self::new`], until it is cancelled.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn new_cancellable<'k>(
+        db: &Database,
+        from: impl Into<KeyRef<'k>>,
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let from: Key = from.into().to_owned();
-        Self::start(db, move |snapshot| source(snapshot, from.as_ref()))
+        Self::start(db, cancel, move |snapshot| source(snapshot, from.as_ref()))
     }
 }
 
@@ -137,8 +178,20 @@ impl StandingSssp {
     /// # Errors
     /// Those of [`crate::algo::sssp`].
     pub fn new<'k>(db: &Database, from: impl Into<KeyRef<'k>>) -> Result<Self> {
+        Self::new_cancellable(db, from, &Cancel::default())
+    }
+
+    /// As [`Self::new`], until it is cancelled.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn new_cancellable<'k>(
+        db: &Database,
+        from: impl Into<KeyRef<'k>>,
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let from: Key = from.into().to_owned();
-        Self::start(db, move |snapshot| source(snapshot, from.as_ref()))
+        Self::start(db, cancel, move |snapshot| source(snapshot, from.as_ref()))
     }
 }
 
@@ -148,20 +201,29 @@ impl StandingPageRank {
     /// # Errors
     /// A damping or tolerance that is none, and those of the store.
     pub fn new(db: &Database, config: &RanksConfig) -> Result<Self> {
+        Self::new_cancellable(db, config, &Cancel::default())
+    }
+
+    /// As [`Self::new`], until it is cancelled.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn new_cancellable(db: &Database, config: &RanksConfig, cancel: &Cancel) -> Result<Self> {
         let config = config.clone();
-        Self::start(db, move |_| Ok(config.clone()))
+        Self::start(db, cancel, move |_| Ok(config.clone()))
     }
 }
 
 impl<R: kept::Standing> Standing<R> {
     fn start(
         db: &Database,
+        cancel: &Cancel,
         ask: impl Fn(&Snapshot) -> Result<R::Config> + Send + Sync + 'static,
     ) -> Result<Self> {
         let (db, snapshot) = (db.clone(), db.snapshot()?);
-        let stream = db.stream(snapshot.version())?;
+        let stream = db.stream_ids(snapshot.version())?;
         let config = ask(&snapshot)?;
-        let result = Some(compute(&snapshot, &config)?);
+        let result = Some(compute(&snapshot, &config, cancel)?);
         let (edges, recompute_above) = (count_edges(&snapshot)?, RECOMPUTE_ABOVE);
         let ask = Box::new(ask);
         Ok(Self { db, stream, snapshot, ask, config, result, edges, recompute_above })
@@ -179,11 +241,20 @@ impl<R: kept::Standing> Standing<R> {
     /// Those of the store, and those of the algorithm, for example a source that was removed. There
     /// is no answer then, until a later refresh succeeds.
     pub fn refresh(&mut self) -> Result<Refresh> {
+        self.refresh_cancellable(&Cancel::default())
+    }
+
+    /// As [`Self::refresh`], until it is cancelled. A refresh that was has failed: there is no
+    /// answer until a later one succeeds, which computes it anew.
+    ///
+    /// # Errors
+    /// Also [`Error::Interrupted`].
+    pub fn refresh_cancellable(&mut self, cancel: &Cancel) -> Result<Refresh> {
         let (after, changes) = match self.stream.next_step() {
-            Ok(step) => (step.snapshot, Some(step.ids)),
+            Ok(step) => (step.snapshot, Some(step.changes)),
             Err(StoreError::PositionTooOld { .. }) => {
                 let after = self.db.snapshot()?;
-                self.stream = self.db.stream(after.version())?;
+                self.stream = self.db.stream_ids(after.version())?;
                 (after, None)
             }
             Err(error) => {
@@ -199,14 +270,14 @@ impl<R: kept::Standing> Standing<R> {
             let done = if changes.is_empty() {
                 Some(Refresh::Unchanged)
             } else {
-                self.update(&mut result, &before, &changes)?
+                self.update(&mut result, (&before, &changes), cancel)?
             };
             if let Some(done) = done {
                 self.result = Some(result);
                 return Ok(done);
             }
         }
-        self.result = Some(compute(&self.snapshot, &self.config)?);
+        self.result = Some(compute(&self.snapshot, &self.config, cancel)?);
         self.edges = count_edges(&self.snapshot)?;
         Ok(Refresh::Recomputed)
     }
@@ -215,8 +286,8 @@ impl<R: kept::Standing> Standing<R> {
     fn update(
         &mut self,
         result: &mut R,
-        before: &Snapshot,
-        changes: &GraphChanges,
+        (before, changes): (&Snapshot, &GraphChanges),
+        cancel: &Cancel,
     ) -> Result<Option<Refresh>> {
         if changes.len() as f64 > self.recompute_above * self.edges as f64 {
             return Ok(None);
@@ -228,10 +299,14 @@ impl<R: kept::Standing> Standing<R> {
         };
         let updated = match (&before, &after) {
             (AnyView::Plain(before), AnyView::Plain(after)) => {
-                result.update(before, after, changes)
+                result.update(before, after, changes, cancel)
             }
-            (AnyView::F32(before), AnyView::F32(after)) => result.update(before, after, changes),
-            (AnyView::F64(before), AnyView::F64(after)) => result.update(before, after, changes),
+            (AnyView::F32(before), AnyView::F32(after)) => {
+                result.update(before, after, changes, cancel)
+            }
+            (AnyView::F64(before), AnyView::F64(after)) => {
+                result.update(before, after, changes, cancel)
+            }
             _ => unreachable!("all snapshots of a database carry the same"),
         };
         updated.map_err(|error| Error::of_algorithm(error, |v| key_of(&self.snapshot, v)))?;
@@ -262,8 +337,12 @@ impl<R: kept::Standing> Standing<R> {
     }
 }
 
-fn compute<R: kept::Standing>(snapshot: &Snapshot, config: &R::Config) -> Result<R> {
-    with_view!(snapshot.view()?, |view| R::new(view, config))
+fn compute<R: kept::Standing>(
+    snapshot: &Snapshot,
+    config: &R::Config,
+    cancel: &Cancel,
+) -> Result<R> {
+    with_view!(snapshot.view()?, |view| R::new(view, config, cancel))
         .map_err(|error| Error::of_algorithm(error, |v| key_of(snapshot, v)))
 }
 

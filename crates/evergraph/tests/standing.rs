@@ -3,6 +3,7 @@
 //!
 //! A failure names its seed; `EVERGRAPH_SEED` runs that seed alone, `EVERGRAPH_CASES` so many.
 
+use evergraph::algo::Cancel;
 use evergraph::kernels::standing::{Components, Degrees, Distances, Levels, Ranks, Triangles};
 use evergraph::kernels::{
     BfsConfig, BfsOutput, PageRankConfig, SsspConfig, SsspOutput, TriangleConfig, WccConfig, bfs,
@@ -213,10 +214,10 @@ check_on!(ranks_are_right, Ranks, |place, view, output, _snapshot| {
     let config =
         PageRankConfig { iterations: 1000, tolerance: Some(1e-13), ..PageRankConfig::default() };
     let kernel = pagerank(view, &config).expect("a good configuration");
-    let off: f64 = output.iter().zip(&kernel.ranks).map(|(a, b)| (a - b).abs()).sum();
+    let off: f64 = output.ranks().zip(&kernel.ranks).map(|(a, b)| (a - b).abs()).sum();
     let tolerance = exact().tolerance;
     assert!(off <= tolerance, "{place}: ranks are off by {off}, not {tolerance} at most");
-    assert_eq!(output.len(), kernel.ranks.len(), "{place}");
+    assert_eq!(output.ranks().len(), kernel.ranks.len(), "{place}");
     verify::pagerank(view, &config, &kernel)
 });
 
@@ -349,7 +350,37 @@ fn snapshots_that_expired_are_survived() {
 }
 
 #[test]
+fn what_was_cancelled_is_computed_anew() {
+    fn stop<R: evergraph::kernels::standing::Standing>(standing: &mut Standing<R>) {
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let stopped = standing.refresh_cancellable(&cancel);
+        assert!(matches!(stopped, Err(Error::Interrupted)), "{}", stopped.is_ok());
+        assert!(standing.output().is_none());
+    }
+    let (db, _folder) = small();
+    let raised = Cancel::default();
+    raised.cancel();
+    let refused = StandingComponents::new_cancellable(&db, &raised).err();
+    assert!(matches!(refused, Some(Error::Interrupted)), "{refused:?}");
+    let mut results = Results::new(&db, 1.0);
+    // Enough for every method to look at the flag while it works.
+    db.transaction(0, |tx| (0..199u64).try_for_each(|v| tx.remove_edge(v, v + 1)))
+        .expect("they are there");
+    stop(&mut results.degrees);
+    stop(&mut results.components);
+    stop(&mut results.triangles);
+    stop(&mut results.levels);
+    stop(&mut results.distances);
+    stop(&mut results.ranks);
+    assert_eq!(results.refresh(), Refresh::Recomputed);
+    results.check("after all were cancelled");
+}
+
+#[test]
 fn a_database_in_memory_is_refused() {
     let refused = StandingDegrees::new(&Database::in_memory()).err();
     assert!(matches!(refused, Some(Error::Store(StoreError::NotDurable))));
+    let told = refused.map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("open one in a folder with `Database::open`"), "{told}");
 }

@@ -16,14 +16,14 @@ use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::fault::{Fault, planted};
 use crate::files::Files;
-use crate::history::{Change, Commit, Follower, When, net};
+use crate::history::{Change, Commit, Follower, Tail, When, net};
 use crate::ingest::{Backlog, Front, Ingest};
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Record;
 use crate::log::state::State;
-use crate::options::{Durability, Isolation, Options, Weights, kind_in_words};
-use crate::stream::Stream;
+use crate::options::{Durability, Isolation, Keep, Options, Weights, kind_in_words};
+use crate::stream::{IdStream, Stream};
 use crate::sync::{AtomicU64, Mutex, NEAR_A_WRAP, Ordering};
 use crate::view::{Lease, Snapshot};
 use crate::{Error, Result, Transaction, Version};
@@ -323,6 +323,11 @@ impl Database {
         Ok(Stream::new(self.clone(), self.follow(after)?))
     }
 
+    /// As [`Database::stream`], by ids.
+    pub fn stream_ids(&self, after: Version) -> Result<IdStream> {
+        Ok(IdStream::new(self.clone(), Tail::new(Arc::clone(&self.inner), after)?))
+    }
+
     /// How far the reader of that name is, as a transaction said last
     /// ([`Transaction::set_position`]); it is there again when the database is opened again.
     pub fn position(&self, name: &str) -> Option<Version> {
@@ -342,6 +347,11 @@ impl Database {
     /// what the commits between them come to.
     pub fn diff(&self, from: Version, to: Version) -> Result<Vec<Change>> {
         Ok(net(self.changes(from, to)?, self.is_directed()))
+    }
+
+    /// How far back the past is kept, [`crate::Options::keep`]; nothing of a database in memory.
+    pub fn keep(&self) -> Keep {
+        self.inner.durable.as_ref().map_or(Keep::Nothing, Durable::keep)
     }
 
     /// What files there are, and how far back they tell.

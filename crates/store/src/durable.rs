@@ -33,7 +33,7 @@ use crate::service::Background;
 use crate::sync::{AtomicU64, Mutex, Ordering, RwLock};
 use crate::time::{PERIOD, now, whole_micros};
 use crate::view::Snapshot;
-use crate::{Error, Result, Version, checkpoint, with_view};
+use crate::{Error, Result, Version, checkpoint, retention, with_view};
 
 /// The thread of the log rests for so long in the mode [`Durability::Os`].
 const OS_PAUSE: Duration = Duration::from_millis(2);
@@ -95,11 +95,16 @@ impl<'a> Opening<'a> {
 
     pub(crate) fn open(self) -> Result<Database> {
         let (folder, lock) = self.folder()?;
-        let options = self.options.with_schema(folder.schema);
+        let kept = retention::read(&folder)?;
+        let keep = self.options.keep.filter(|_| !self.read_only).unwrap_or(kept);
+        let options = self.options.with_schema(folder.schema).keep(keep);
         let progress = &mut |done, total| options.tell(done, total);
         let mut recovered = recover(&folder, Until::End, None, progress)?;
         if !self.read_only {
             recovered.repair(&folder)?;
+            if keep != kept {
+                retention::write(&folder, keep)?;
+            }
         }
         let durable = Durable::new(folder, &options, self.read_only, &recovered);
         Ok(Database::in_folder(options, durable, &recovered.state, lock))
@@ -144,7 +149,10 @@ impl<'a> Opening<'a> {
                 synced => synced.map_err(|error| disk_error("sync", above, &error))?,
             }
         }
-        Folder::make(&self.disk, self.path, self.options.schema())
+        let folder = Folder::unnamed(&self.disk, self.path, self.options.schema());
+        retention::write(&folder, self.options.keep.unwrap_or_default())?;
+        folder.name()?;
+        Ok(folder)
     }
 }
 
@@ -173,7 +181,7 @@ impl Durable {
         };
         Self {
             durability,
-            keep,
+            keep: keep.unwrap_or_default(),
             sizes,
             read_only,
             log: logs.then(log),
@@ -225,6 +233,11 @@ impl Durable {
         let mut record = Record::new();
         self.encode(db, Changes { vertices, ..Changes::default() }, &mut record);
         log.admit(record.len() + edges * record::EDGE_MAX)
+    }
+
+    /// How far back the past is kept.
+    pub(crate) fn keep(&self) -> Keep {
+        self.keep
     }
 
     pub(crate) fn is_read_only(&self) -> bool {

@@ -3,6 +3,7 @@
 //! # Layout
 //! ```text
 //!  DATABASE                          what the database is; never changes
+//!  KEEP                              how far back the past is kept (retention.rs)
 //!  LOCK                              locked by whoever has it open; holds its process id
 //!  log-<first version>.evl           commits from that version on (log/segment.rs)
 //!  checkpoint-<version>.evc          the graph at that version (checkpoint.rs)
@@ -110,13 +111,6 @@ impl Folder {
     /// The database in a folder, which must be there.
     pub(crate) fn existing(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
         Self::find(disk, path)?.ok_or_else(|| Error::NotFound { path: path.to_path_buf() })
-    }
-
-    /// Makes a database in a folder.
-    pub(crate) fn make(disk: &Arc<dyn Disk>, path: &Path, schema: Schema) -> Result<Self> {
-        let folder = Self::unnamed(disk, path, schema);
-        folder.name()?;
-        Ok(folder)
     }
 
     /// A database that is not there before it is given its name.

@@ -4,7 +4,6 @@
 //! waits for it. The log on the disk serves it for as long as [`crate::Keep`] and the last
 //! checkpoint say; one that comes later hears [`Error::PositionTooOld`].
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -107,22 +106,40 @@ impl Change {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Follower {
+    tail: Tail<Commit>,
+}
+
+/// A place in the commits of a database, and those that were read and not handed out yet. `T` is
+/// what is made of a commit.
+pub(crate) struct Tail<T> {
     db: Arc<Inner>,
     reader: Reader,
     shape: Shape,
     /// The version up to which commits were handed out.
     position: Version,
-    /// Commits that were read and not handed out yet, the next one last.
-    read: Vec<Read>,
+    /// The next one last.
+    read: Vec<T>,
 }
 
-/// A commit, and the ids of what it changed: one for each change.
-pub(crate) struct Read {
-    pub(crate) commit: Commit,
-    ids: Vec<About<VertexId>>,
+/// What can be made of a commit.
+pub(crate) trait Told: Sized {
+    fn version(&self) -> Version;
+
+    /// All commits of a piece of the log that come after a version, in order.
+    fn read(piece: &Piece, shape: Shape, from: (Version, &Inner)) -> Result<Vec<Self>>;
 }
 
-impl Follower {
+impl Told for Commit {
+    fn version(&self) -> Version {
+        self.version
+    }
+
+    fn read(piece: &Piece, shape: Shape, (after, mut db): (Version, &Inner)) -> Result<Vec<Self>> {
+        commits(piece, shape, (after, &mut db))
+    }
+}
+
+impl<T: Told> Tail<T> {
     pub(crate) fn new(db: Arc<Inner>, after: Version) -> Result<Self> {
         let durable = db.durable.as_ref().ok_or(Error::NotDurable)?;
         let newest = Version(db.versions.clock.visible());
@@ -133,27 +150,16 @@ impl Follower {
         Ok(Self { db, reader, shape, position: after, read: Vec::new() })
     }
 
-    /// The version up to which commits were handed out. A follower made with it goes on from there.
-    pub fn position(&self) -> Version {
+    pub(crate) fn position(&self) -> Version {
         self.position
     }
 
-    /// How many versions it is behind.
-    pub fn lag(&self) -> u64 {
-        self.db.versions.clock.visible().saturating_sub(self.position.0)
-    }
-
-    /// The next commits that are visible, `max` at most; none if there are none yet. Does not wait
-    /// for writers, and they do not wait for it.
-    pub fn poll(&mut self, max: usize) -> Result<Vec<Commit>> {
-        Ok(self.take(max)?.into_iter().map(|read| read.commit).collect())
-    }
-
-    fn take(&mut self, max: usize) -> Result<Vec<Read>> {
+    /// The next commits that are visible, `max` at most.
+    fn take(&mut self, max: usize) -> Result<Vec<T>> {
         let visible = self.db.versions.clock.visible();
         let mut commits = Vec::new();
         while commits.len() < max && self.position.0 < visible {
-            let Some(next) = self.read.pop_if(|read| read.commit.version.0 <= visible) else {
+            let Some(next) = self.read.pop_if(|commit| commit.version().0 <= visible) else {
                 if !self.read.is_empty() {
                     break;
                 }
@@ -164,19 +170,14 @@ impl Follower {
                     Ok(false) | Err(_) => break,
                 }
             };
-            self.position = next.commit.version;
+            self.position = next.version();
             commits.push(next);
         }
         Ok(commits)
     }
 
     /// All commits up to a version, which is visible.
-    pub(crate) fn poll_to(&mut self, version: Version) -> Result<Vec<Commit>> {
-        Ok(self.take_to(version)?.into_iter().map(|read| read.commit).collect())
-    }
-
-    /// As [`Follower::poll_to`], with ids.
-    pub(crate) fn take_to(&mut self, version: Version) -> Result<Vec<Read>> {
+    pub(crate) fn take_to(&mut self, version: Version) -> Result<Vec<T>> {
         let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
         durable.hand_over(version.0)?;
         let behind = usize::try_from(version.0.saturating_sub(self.position.0));
@@ -188,6 +189,42 @@ impl Follower {
         Ok(commits)
     }
 
+    /// Reads on; false if there is nothing yet.
+    fn read_more(&mut self) -> Result<bool> {
+        let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
+        let Some(piece) = durable.read_on(&mut self.reader)? else { return Ok(false) };
+        self.read = T::read(&piece, self.shape, (self.position, &self.db))?;
+        self.read.reverse();
+        Ok(true)
+    }
+}
+
+impl Follower {
+    pub(crate) fn new(db: Arc<Inner>, after: Version) -> Result<Self> {
+        Ok(Self { tail: Tail::new(db, after)? })
+    }
+
+    /// The version up to which commits were handed out. A follower made with it goes on from there.
+    pub fn position(&self) -> Version {
+        self.tail.position
+    }
+
+    /// How many versions it is behind.
+    pub fn lag(&self) -> u64 {
+        self.tail.db.versions.clock.visible().saturating_sub(self.position().0)
+    }
+
+    /// The next commits that are visible, `max` at most; none if there are none yet. Does not wait
+    /// for writers, and they do not wait for it.
+    pub fn poll(&mut self, max: usize) -> Result<Vec<Commit>> {
+        self.tail.take(max)
+    }
+
+    /// All commits up to a version, which is visible.
+    pub(crate) fn poll_to(&mut self, version: Version) -> Result<Vec<Commit>> {
+        self.tail.take_to(version)
+    }
+
     /// As [`Follower::poll`], but waits for the first commit, for so long at most.
     pub fn wait(&mut self, max: usize, limit: Duration) -> Result<Vec<Commit>> {
         let limit = Limit::new(limit);
@@ -197,10 +234,10 @@ impl Follower {
             if !commits.is_empty() || left.is_zero() {
                 return Ok(commits);
             }
-            let log = self.db.durable.as_ref().and_then(|durable| durable.log.as_ref());
+            let log = self.tail.db.durable.as_ref().and_then(|durable| durable.log.as_ref());
             match log {
-                Some(log) if log.handed_over() <= self.position.0 => {
-                    log.wait_for_write(self.position.0, left);
+                Some(log) if log.handed_over() <= self.position().0 => {
+                    log.wait_for_write(self.position().0, left);
                 }
                 // What is in the files is visible in a moment.
                 Some(_) => yield_now(),
@@ -208,15 +245,6 @@ impl Follower {
                 None => return Ok(commits),
             }
         }
-    }
-
-    /// Reads on; false if there is nothing yet.
-    fn read_more(&mut self) -> Result<bool> {
-        let durable = self.db.durable.as_ref().ok_or(Error::NotDurable)?;
-        let Some(piece) = durable.read_on(&mut self.reader)? else { return Ok(false) };
-        self.read = reads(&piece, self.shape, (self.position, &mut &*self.db))?;
-        self.read.reverse();
-        Ok(true)
     }
 }
 
@@ -244,79 +272,91 @@ pub(crate) fn commits(
     shape: Shape,
     from: (Version, &mut impl Names),
 ) -> Result<Vec<Commit>> {
-    Ok(reads(piece, shape, from)?.into_iter().map(|read| read.commit).collect())
-}
-
-fn reads(
-    piece: &Piece,
-    shape: Shape,
-    (after, names): (Version, &mut impl Names),
-) -> Result<Vec<Read>> {
-    let mut reads = Vec::new();
+    let (after, names) = from;
+    let mut commits = Vec::new();
     piece.each(shape, |version, time, source| {
         let wanted = version > after.0;
-        let (mut changes, mut ids) = (Vec::new(), Vec::new());
+        let mut changes = Vec::new();
         source.record(|item| {
             if let Item::AddVertex(id, key) = item {
                 names.given(id, key);
             }
             if wanted {
-                ids.push(About::<VertexId>::new(&item));
                 changes.push(Change::new(item, |id| names.key(id)));
             }
             Ok(())
         })?;
         if wanted {
-            let commit = Commit { version: Version(version), time: at(time), changes };
-            reads.push(Read { commit, ids });
+            commits.push(Commit { version: Version(version), time: at(time), changes });
         }
         Ok(())
     })?;
-    Ok(reads)
+    Ok(commits)
 }
 
-/// What a change is about. `V` names vertices: a key or an id.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum About<V> {
-    Vertex(V),
-    Edge(V, V),
-    Position(String),
+/// A commit by the ids of what it changed.
+pub(crate) struct IdCommit {
+    version: Version,
+    vertices: Vec<(VertexId, Effect, ())>,
+    edges: Vec<((VertexId, VertexId), Effect, ())>,
 }
 
-impl About<VertexId> {
-    fn new(item: &Item<'_>) -> Self {
-        match *item {
-            Item::AddVertex(id, _) | Item::RemoveVertex(id) => Self::Vertex(id),
-            Item::AddEdge(source, target, _)
-            | Item::SetWeight(source, target, _)
-            | Item::RemoveEdge(source, target) => Self::Edge(source, target),
-            Item::Position(name, _) => Self::Position(name.into()),
-        }
+impl Told for IdCommit {
+    fn version(&self) -> Version {
+        self.version
+    }
+
+    fn read(piece: &Piece, shape: Shape, (after, _): (Version, &Inner)) -> Result<Vec<Self>> {
+        let mut commits = Vec::new();
+        piece.each(shape, |version, _, source| {
+            let (mut vertices, mut edges) = (Vec::new(), Vec::new());
+            source.record(|item| {
+                match item {
+                    Item::AddVertex(id, _) => vertices.push((id, Effect::Add, ())),
+                    Item::RemoveVertex(id) => vertices.push((id, Effect::Remove, ())),
+                    Item::AddEdge(u, v, _) => edges.push(((u, v), Effect::Add, ())),
+                    Item::SetWeight(u, v, _) => edges.push(((u, v), Effect::Set, ())),
+                    Item::RemoveEdge(u, v) => edges.push(((u, v), Effect::Remove, ())),
+                    Item::Position(..) => {}
+                }
+                Ok(())
+            })?;
+            if version > after.0 {
+                commits.push(Self { version: Version(version), vertices, edges });
+            }
+            Ok(())
+        })?;
+        Ok(commits)
     }
 }
 
-impl About<Key> {
-    fn new(change: &Change) -> Self {
+/// What a change is about.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum About {
+    Vertex(Key),
+    Edge(Key, Key),
+    Position(String),
+}
+
+impl About {
+    /// An edge without direction has one name.
+    fn new(change: &Change, directed: bool) -> Self {
         match change {
             Change::AddVertex(key) | Change::RemoveVertex(key) => Self::Vertex(key.clone()),
             Change::AddEdge(source, target, _)
             | Change::SetWeight(source, target, _)
-            | Change::RemoveEdge(source, target) => Self::Edge(source.clone(), target.clone()),
+            | Change::RemoveEdge(source, target) => {
+                let (source, target) = named_once((source.clone(), target.clone()), directed);
+                Self::Edge(source, target)
+            }
             Change::Position(name, _) => Self::Position(name.clone()),
         }
     }
 }
 
-impl<V: Ord> About<V> {
-    /// An edge without direction has one name.
-    fn named_once(self, directed: bool) -> Self {
-        match self {
-            Self::Edge(source, target) if !directed && source > target => {
-                Self::Edge(target, source)
-            }
-            other => other,
-        }
-    }
+/// The ends of an edge; the smaller one first if it has no direction.
+fn named_once<V: Ord>((u, v): (V, V), directed: bool) -> (V, V) {
+    if directed || u <= v { (u, v) } else { (v, u) }
 }
 
 /// What a change does to what it is about.
@@ -339,20 +379,25 @@ impl Effect {
 
 /// The effect of all changes of a thing together, with the last of them, in the order of things.
 /// What came and went does not show, what went and came was set.
-fn fold<A: Ord, C>(
-    changes: impl Iterator<Item = (A, Effect, C)>,
-) -> impl Iterator<Item = (A, Effect, C)> {
-    // Whether it was there before, and the last change.
-    let mut things: BTreeMap<A, (bool, Effect, C)> = BTreeMap::new();
-    for (about, effect, change) in changes {
-        let there = things.get(&about).map_or(effect != Effect::Add, |&(there, ..)| there);
-        things.insert(about, (there, effect, change));
-    }
-    things.into_iter().filter_map(|(about, (there, last, change))| match (there, last) {
-        (true, Effect::Add) => Some((about, Effect::Set, change)),
-        (false, Effect::Set) => Some((about, Effect::Add, change)),
-        (false, Effect::Remove) => None,
-        (_, last) => Some((about, last, change)),
+fn fold<A: Ord, C>(mut changes: Vec<(A, Effect, C)>) -> impl Iterator<Item = (A, Effect, C)> {
+    // Stable: the changes of a thing stay in order.
+    changes.sort_by(|one, other| one.0.cmp(&other.0));
+    let mut left = changes.into_iter().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let (about, first, mut change) = left.next()?;
+            let mut last = first;
+            while let Some(next) = left.next_if(|next| next.0 == about) {
+                (_, last, change) = next;
+            }
+            let was_there = first != Effect::Add;
+            match (was_there, last) {
+                (true, Effect::Add) => return Some((about, Effect::Set, change)),
+                (false, Effect::Set) => return Some((about, Effect::Add, change)),
+                (false, Effect::Remove) => {}
+                (_, last) => return Some((about, last, change)),
+            }
+        }
     })
 }
 
@@ -360,9 +405,9 @@ fn fold<A: Ord, C>(
 /// does not show, one that went and came shows as what it is then.
 pub(crate) fn net(commits: impl IntoIterator<Item = Commit>, directed: bool) -> Vec<Change> {
     let changes = commits.into_iter().flat_map(|commit| commit.changes);
-    let about = |change: &Change| About::<Key>::new(change).named_once(directed);
-    let folded = fold(changes.map(|change| (about(&change), Effect::of(&change), change)));
-    let changes = folded.filter_map(|(_, effect, last)| match (effect, last) {
+    let changes =
+        changes.map(|change| (About::new(&change, directed), Effect::of(&change), change));
+    let changes = fold(changes.collect()).filter_map(|(_, effect, last)| match (effect, last) {
         (Effect::Set, Change::AddVertex(_)) => None,
         (Effect::Set, Change::AddEdge(source, target, weight)) => {
             Some(Change::SetWeight(source, target, weight))
@@ -376,20 +421,26 @@ pub(crate) fn net(commits: impl IntoIterator<Item = Commit>, directed: bool) -> 
 }
 
 /// As [`net`], by ids: an id that went to another key is the same vertex.
-pub(crate) fn net_ids(read: &[Read], directed: bool) -> GraphChanges {
-    let each = read.iter().flat_map(|read| read.ids.iter().zip(&read.commit.changes));
-    let each =
-        each.map(|(about, change)| (about.clone().named_once(directed), Effect::of(change), ()));
+pub(crate) fn net_ids(commits: Vec<IdCommit>, directed: bool) -> GraphChanges {
     let mut changes = GraphChanges::default();
-    let folded = fold(each);
-    for (about, effect, ()) in folded {
-        match (about, effect) {
-            (About::Vertex(id), Effect::Add) => changes.added_vertices.push(id),
-            (About::Vertex(id), Effect::Remove) => changes.removed_vertices.push(id),
-            (About::Edge(u, v), Effect::Add) => changes.added_edges.push((u, v)),
-            (About::Edge(u, v), Effect::Remove) => changes.removed_edges.push((u, v)),
-            (About::Edge(u, v), Effect::Set) => changes.reweighted_edges.push((u, v)),
-            (About::Vertex(_), Effect::Set) | (About::Position(_), _) => {}
+    let (mut vertices, mut edges) = (Vec::new(), Vec::new());
+    for commit in commits {
+        vertices.extend(commit.vertices);
+        let named = |((u, v), effect, ())| (named_once((u, v), directed), effect, ());
+        edges.extend(commit.edges.into_iter().map(named));
+    }
+    for (id, effect, ()) in fold(vertices) {
+        match effect {
+            Effect::Add => changes.added_vertices.push(id),
+            Effect::Remove => changes.removed_vertices.push(id),
+            Effect::Set => {}
+        }
+    }
+    for (edge, effect, ()) in fold(edges) {
+        match effect {
+            Effect::Add => changes.added_edges.push(edge),
+            Effect::Remove => changes.removed_edges.push(edge),
+            Effect::Set => changes.reweighted_edges.push(edge),
         }
     }
     changes

@@ -31,6 +31,7 @@ mod ingest;
 mod log;
 mod pool;
 mod repair;
+mod retention;
 mod service;
 mod stream;
 mod time;
@@ -64,7 +65,8 @@ pub use options::{
     Weights,
 };
 pub use repair::{Checked, Salvaged, check, check_on, salvage, salvage_on};
-pub use stream::{Step, Stream, Window, Windows};
+pub use retention::{keep_of, keep_of_on, set_keep, set_keep_on};
+pub use stream::{IdStep, IdStream, Step, Stream, Window, Windows};
 pub use txn::Transaction;
 pub use version::Version;
 pub use view::{AnyView, Snapshot};

@@ -89,7 +89,7 @@ pub enum Durability {
     None,
 }
 
-/// How far back the past can be asked for, [`Options::keep`].
+/// How far back the past can be asked for, [`Options::keep`]. Times are kept to the microsecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// No further than recovery needs.
@@ -158,7 +158,7 @@ pub struct Options {
     pub(crate) max_snapshot_age: Option<Duration>,
     pub(crate) max_transaction_age: Option<Duration>,
     pub(crate) durability: Durability,
-    pub(crate) keep: Keep,
+    pub(crate) keep: Option<Keep>,
     pub(crate) log_sizes: LogSizes,
     pub(crate) ingest: IngestOptions,
     pub(crate) listener: Option<Listener>,
@@ -192,7 +192,7 @@ impl Default for Options {
             max_snapshot_age: None,
             max_transaction_age: None,
             durability: Durability::default(),
-            keep: Keep::default(),
+            keep: None,
             log_sizes: LogSizes::default(),
             ingest: IngestOptions::default(),
             listener: None,
@@ -315,10 +315,12 @@ impl Options {
         Self { durability, ..self }
     }
 
-    /// How far back [`Database::snapshot_at`] and [`Database::changes`] reach.
+    /// How far back [`Database::snapshot_at`] and [`Database::changes`] reach. The folder remembers
+    /// it: unless it is said again, what was said last goes on, and for a new database
+    /// [`Keep::Nothing`]. Who opens a database to read it removes nothing, whatever is said.
     #[must_use]
     pub fn keep(self, keep: Keep) -> Self {
-        Self { keep, ..self }
+        Self { keep: Some(keep), ..self }
     }
 
     /// The sizes of the log.

@@ -9,7 +9,8 @@ use crate::io::{Disk, RealDisk};
 use crate::log::recover::{Until, recover};
 use crate::log::segment::Segment;
 use crate::log::state::State;
-use crate::{Database, Error, Result, Version, checkpoint};
+use crate::options::Keep;
+use crate::{Database, Error, Result, Version, checkpoint, retention};
 
 /// What [`check`] found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +75,9 @@ pub fn check_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>) -> Result<Checked> 
     each_segment(&folder, &listing.segments, |segment| {
         checked.problems.extend(segment.content().err());
     })?;
-    if let Err(error) = recover(&folder, Until::End, None, &mut |_, _| Continue(())) {
+    let opened = retention::read(&folder)
+        .and_then(|_| recover(&folder, Until::End, None, &mut |_, _| Continue(())));
+    if let Err(error) = opened {
         if !checked.problems.contains(&error) {
             checked.problems.push(error);
         }
@@ -116,6 +119,11 @@ pub fn salvage_on(
     }
     // The database is there when its checkpoint is.
     let new = Folder::unnamed(disk, to, folder.schema);
+    let keep = retention::read(&folder).unwrap_or_else(|error| {
+        saved.problems.push(error);
+        Keep::Nothing
+    });
+    retention::write(&new, keep)?;
     if state.version > 0 {
         checkpoint::write(&new, state.version, state.time, &state)?;
     }

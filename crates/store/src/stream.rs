@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use evergraph_graph::GraphChanges;
 
-use crate::history::{Change, Commit, Follower, net, net_ids};
+use crate::history::{Change, Commit, Follower, IdCommit, Tail, net, net_ids};
 use crate::time::{at, now};
 use crate::view::Snapshot;
 use crate::{Database, Result, Version};
@@ -37,8 +37,6 @@ pub struct Step {
     pub snapshot: Snapshot,
     /// What differs, each vertex and edge once, in the order of their keys.
     pub changes: Vec<Change>,
-    /// The same by the ids of the snapshots before and after it, in the order of ids.
-    pub ids: GraphChanges,
 }
 
 impl Stream {
@@ -55,11 +53,55 @@ impl Stream {
     pub fn next_step(&mut self) -> Result<Step> {
         let snapshot = self.db.snapshot()?;
         let from = self.position();
-        let read = self.follower.take_to(snapshot.version())?;
-        let directed = self.db.is_directed();
-        let ids = net_ids(&read, directed);
-        let changes = net(read.into_iter().map(|read| read.commit), directed);
-        Ok(Step { from, snapshot, changes, ids })
+        let commits = self.follower.poll_to(snapshot.version())?;
+        let changes = net(commits, self.db.is_directed());
+        Ok(Step { from, snapshot, changes })
+    }
+}
+
+/// As a [`Stream`], by the ids of the snapshots: for algorithms, which know no keys.
+///
+/// ```
+/// use evergraph_store::Database;
+/// # let folder = tempfile::tempdir()?;
+/// let db = Database::options().dense_keys(9).open(folder.path())?;
+/// let mut stream = db.stream_ids(db.version())?;
+/// db.transaction(0, |tx| tx.add_edge(7u64, 8u64))?;
+/// let step = stream.next_step()?;
+/// assert_eq!(step.changes.added_edges, [(7, 8)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct IdStream {
+    db: Database,
+    tail: Tail<IdCommit>,
+}
+
+/// A step of an [`IdStream`].
+pub struct IdStep {
+    /// The version before it.
+    pub from: Version,
+    /// The state after it.
+    pub snapshot: Snapshot,
+    /// What differs by the ids of the snapshots before and after it, in the order of ids.
+    pub changes: GraphChanges,
+}
+
+impl IdStream {
+    pub(crate) fn new(db: Database, tail: Tail<IdCommit>) -> Self {
+        Self { db, tail }
+    }
+
+    /// The version up to which changes were handed out.
+    pub fn position(&self) -> Version {
+        self.tail.position()
+    }
+
+    /// The newest snapshot, and what changed since the step before; nothing if there was no commit.
+    pub fn next_step(&mut self) -> Result<IdStep> {
+        let snapshot = self.db.snapshot()?;
+        let from = self.position();
+        let changes = net_ids(self.tail.take_to(snapshot.version())?, self.db.is_directed());
+        Ok(IdStep { from, snapshot, changes })
     }
 }
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use evergraph_store::{Database, Durability, Error, Keep, LogSizes, Options, Service, Weights};
+use evergraph_store::{
+    Database, Durability, Error, Keep, LogSizes, Options, Service, Weights, keep_of, set_keep,
+};
 
 /// Vertices and edges of the newest version, in order.
 fn content(db: &Database) -> (Vec<String>, Vec<(String, String, f64)>) {
@@ -110,6 +112,56 @@ fn a_database_of_another_kind_is_not_opened() {
     let none = Database::options().open_existing(folder.path().join("none")).map(drop);
     assert!(matches!(none, Err(Error::NotFound { .. })));
     assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn the_folder_remembers_how_far_back_the_past_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, file) = (folder.path(), folder.path().join("KEEP"));
+    let plain = Database::options();
+    assert_eq!(open(&plain, path).keep(), Keep::Nothing);
+    assert!(!file.exists(), "nothing is said of nothing");
+    let day = Keep::Time(Duration::from_hours(24));
+    assert_eq!(open(&plain.clone().keep(day), path).keep(), day);
+    assert_eq!((open(&plain, path).keep(), keep_of(path)), (day, Ok(day)));
+    // Who reads changes nothing.
+    let read = plain.clone().keep(Keep::Nothing).open_read_only(path).expect("opens");
+    assert_eq!((read.keep(), keep_of(path)), (day, Ok(day)));
+    assert!(matches!(set_keep(path, Keep::Everything), Err(Error::Locked { .. })));
+    drop(read);
+    set_keep(path, Keep::Everything).expect("nobody has it open");
+    // It is gone by, too.
+    let db = open(&plain, path);
+    for v in 0..3u64 {
+        db.transaction(0, |tx| tx.add_vertex(v)).expect("commits");
+        db.checkpoint().expect("written");
+    }
+    assert_eq!(db.files().expect("there").oldest.0, 0);
+    db.close().expect("closes");
+    let bytes = std::fs::read(&file).expect("there");
+    std::fs::write(&file, &bytes[..31]).expect("written");
+    let refused = plain.clone().open(path).map(drop);
+    assert!(matches!(refused, Err(Error::Corrupt { path, .. }) if path == file));
+    let checked = evergraph_store::check(path).expect("looked at");
+    assert!(matches!(&checked.problems[..], [Error::Corrupt { path, .. }] if *path == file));
+    // Saying it again mends it.
+    set_keep(path, Keep::Nothing).expect("nobody has it open");
+    assert!(!file.exists());
+    let db = open(&plain, path);
+    db.transaction(0, |tx| tx.add_vertex(7u64)).expect("commits");
+    db.checkpoint().expect("written");
+    assert_eq!(db.files().expect("there").oldest, db.version());
+    let none = set_keep(path.join("none"), day);
+    assert!(matches!(none, Err(Error::NotFound { .. })));
+}
+
+#[test]
+fn what_is_salvaged_is_kept_as_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+    drop(open(&Database::options().keep(Keep::Versions(7)), &from));
+    evergraph_store::salvage(&from, &to).expect("all is good");
+    assert_eq!(keep_of(&to), Ok(Keep::Versions(7)));
 }
 
 #[test]
@@ -408,20 +460,24 @@ fn streams_give_snapshots_with_what_led_to_them_and_windows() {
     let db = open(&Database::options().dense_keys(100).durability(Durability::Os), folder.path());
     let add = |v: u64| db.transaction(0, |tx| tx.add_edge(v, v + 1)).expect("commits");
     let mut stream = db.stream(Version(0)).expect("from the beginning");
+    let mut ids = db.stream_ids(Version(0)).expect("from the beginning");
     let edge = |v: u64| Change::AddEdge(v.into(), (v + 1).into(), 1.0);
     for round in 0..3 {
         (10 * round..10 * round + 10).for_each(|v| _ = add(v));
         let step = stream.next_step().expect("there");
         assert_eq!((step.from.0, step.snapshot.version().0), (10 * round, 10 * round + 10));
         assert!(step.changes.iter().cloned().eq((10 * round..10 * round + 10).map(edge)));
-        assert_eq!((step.ids.added_edges.len(), step.ids.len()), (10, 10));
+        let step = ids.next_step().expect("there");
+        assert_eq!((step.from.0, step.snapshot.version().0), (10 * round, 10 * round + 10));
+        assert_eq!((step.changes.added_edges.len(), step.changes.len()), (10, 10));
         assert!(stream.next_step().expect("there").changes.is_empty());
     }
     db.transaction(0, |tx| tx.remove_edge(0u64, 1u64)).expect("commits");
     add(0);
     let step = stream.next_step().expect("there");
     assert!(matches!(&step.changes[..], [Change::SetWeight(..)]));
-    assert_eq!((&step.ids.reweighted_edges[..], step.ids.len()), (&[(0, 1)][..], 1));
+    let changes = ids.next_step().expect("there").changes;
+    assert_eq!((&changes.reweighted_edges[..], changes.len()), (&[(0, 1)][..], 1));
 
     let windows = |window| Windows::new(db.follow(Version(0)).expect("from the beginning"), window);
     let all = |mut windows: Windows| {

@@ -17,8 +17,14 @@ struct Confined {
 }
 
 /// Crates that are programs, or measure: they touch the world for the libraries.
-const PROGRAMS: &[&str] =
-    &["crates/bench/", "crates/bench-compare/", "crates/cli/", "crates/verify/", "xtask/"];
+const PROGRAMS: &[&str] = &[
+    "crates/bench/",
+    "crates/bench-compare/",
+    "crates/cli/",
+    "crates/fuzz/",
+    "crates/verify/",
+    "xtask/",
+];
 
 /// To open a new place, add the start of its path.
 const TABLE: &[Confined] = &[

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bench-compare", &["evergraph", "bench"]),
     ("cli", &["evergraph", "bench"]),
     ("python", &["evergraph", "bench"]),
+    ("fuzz", &["evergraph"]),
     ("verify", &["evergraph"]),
     ("xtask", &[]),
 ];

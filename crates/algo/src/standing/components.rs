@@ -18,9 +18,9 @@ use std::ops::ControlFlow;
 
 use evergraph_graph::{GraphChanges, GraphView, VertexId};
 
-use super::{NO_PARENT, Standing, around, joined};
+use super::{NO_PARENT, Patience, Standing, around, joined};
 use crate::wcc::NO_COMPONENT;
-use crate::{AlgoError, WccConfig, WccOutput, wcc};
+use crate::{AlgoError, Cancel, WccConfig, WccOutput, wcc};
 
 /// A component with fewer than one in so many vertices gets another label by a search through it,
 /// any other by one pass over all labels: a step of a search costs some tens of steps of a pass.
@@ -38,14 +38,16 @@ impl Standing for Components {
     type Config = ();
     type Output<'a> = &'a WccOutput;
 
-    fn new<G: GraphView>(view: &G, (): &()) -> Result<Self, AlgoError> {
-        let output = wcc(view, &WccConfig::default())?;
+    fn new<G: GraphView>(view: &G, (): &(), cancel: &Cancel) -> Result<Self, AlgoError> {
+        let output = wcc(view, &WccConfig { cancel: cancel.clone(), ..WccConfig::default() })?;
+        let mut patience = Patience::new(cancel);
         let bound = view.vertex_bound();
         let mut parents = vec![NO_PARENT; bound as usize];
         let mut sizes = vec![0; bound as usize];
         for root in (0..bound).filter(|&v| output.labels[v as usize] == v) {
             let mut queue = vec![root];
             while let Some(v) = queue.pop() {
+                patience.step()?;
                 sizes[root as usize] += 1;
                 let _: ControlFlow<()> = around(view, v, |u| {
                     if u != root && parents[u as usize] == NO_PARENT {
@@ -66,7 +68,9 @@ impl Standing for Components {
         _before: &G,
         after: &G,
         changes: &GraphChanges,
+        cancel: &Cancel,
     ) -> Result<(), AlgoError> {
+        let mut patience = Patience::new(cancel);
         self.grow(after.vertex_bound() as usize);
         for &v in &changes.added_vertices {
             self.output.labels[v as usize] = v;
@@ -75,7 +79,7 @@ impl Standing for Components {
         }
         let cuts = self.cut(after, &changes.removed_edges);
         for piece in cuts.chunk_by(|a, b| a.label == b.label) {
-            self.mend(after, piece);
+            self.mend(after, piece, &mut patience)?;
         }
         for &v in &changes.removed_vertices {
             assert_eq!(self.sizes[v as usize], 1, "the edges of {v} were removed with it");
@@ -84,6 +88,7 @@ impl Standing for Components {
             self.output.components -= 1;
         }
         for &(u, v) in &changes.added_edges {
+            patience.step()?;
             self.unite(after, u, v);
         }
         Ok(())
@@ -144,20 +149,32 @@ impl Components {
     }
 
     /// Joins the pieces of one component again where the graph does.
-    fn mend<G: GraphView>(&mut self, after: &G, cuts: &[Cut]) {
+    fn mend<G: GraphView>(
+        &mut self,
+        after: &G,
+        cuts: &[Cut],
+        patience: &mut Patience<'_>,
+    ) -> Result<(), AlgoError> {
         let mut rest = cuts[0].parent;
         for v in cuts.iter().map(|cut| cut.child).chain(cuts.iter().map(|cut| cut.parent)) {
             if self.label(v) == self.label(rest) {
-                rest = self.compare(after, rest, v);
+                rest = self.compare(after, (rest, v), patience)?;
             }
         }
+        Ok(())
     }
 
     /// Finds out whether the pieces of two vertices hang together. If not, one of them becomes a
     /// component; answers a vertex of what may still be more.
-    fn compare<G: GraphView>(&mut self, after: &G, rest: VertexId, other: VertexId) -> VertexId {
+    fn compare<G: GraphView>(
+        &mut self,
+        after: &G,
+        (rest, other): (VertexId, VertexId),
+        patience: &mut Patience<'_>,
+    ) -> Result<VertexId, AlgoError> {
         let (mut of_rest, mut of_other) = (Search::new(rest), Search::new(other));
         while self.root(rest) != self.root(other) {
+            patience.step()?;
             let (side, left) = if of_other.looked <= of_rest.looked {
                 (&mut of_other, rest)
             } else {
@@ -165,10 +182,10 @@ impl Components {
             };
             if !side.step(self, after) {
                 self.part(&side.found);
-                return left;
+                return Ok(left);
             }
         }
-        rest
+        Ok(rest)
     }
 
     /// Makes a component of a part of one.
@@ -288,10 +305,12 @@ mod tests {
     fn pieces_that_hung_together_by_a_third_part_too() {
         // 1 - 0 - 2 loses both edges: 1 and 2 are compared though no removed edge joins them.
         let (before, after) = (undirected(3, &[(0, 1), (0, 2)]), undirected(3, &[]));
-        let mut components = Components::new(&before, &()).expect("nothing to refuse");
+        let mut components =
+            Components::new(&before, &(), &Cancel::default()).expect("nothing to refuse");
         let removed_edges = vec![(0, 1), (0, 2)];
         let changes = GraphChanges { removed_edges, ..GraphChanges::default() };
-        components.update(&before, &after, &changes).expect("nothing to refuse");
+        let cancel = Cancel::default();
+        components.update(&before, &after, &changes, &cancel).expect("nothing to refuse");
         assert_eq!(components.output().labels, [0, 1, 2]);
         assert_eq!(components.output().components, 3);
     }
@@ -300,10 +319,12 @@ mod tests {
     fn the_rest_gets_its_own_smallest_id() {
         let before = undirected(5, &[(0, 3), (3, 4), (4, 2), (1, 2)]);
         let after = undirected(5, &[(3, 4), (4, 2), (1, 2)]);
-        let mut components = Components::new(&before, &()).expect("nothing to refuse");
+        let mut components =
+            Components::new(&before, &(), &Cancel::default()).expect("nothing to refuse");
         let removed_edges = vec![(0, 3)];
         let changes = GraphChanges { removed_edges, ..GraphChanges::default() };
-        components.update(&before, &after, &changes).expect("nothing to refuse");
+        let cancel = Cancel::default();
+        components.update(&before, &after, &changes, &cancel).expect("nothing to refuse");
         assert_eq!(components.output().labels, [0, 1, 1, 1, 1]);
     }
 }

@@ -1,9 +1,9 @@
-//! Degrees that stand: only the ends of changed edges are asked again.
+//! Degrees that stand: every changed edge is counted at its ends.
 
-use evergraph_graph::{GraphChanges, GraphView, VertexId};
+use evergraph_graph::{GraphChanges, GraphView};
 
-use super::Standing;
-use crate::{AlgoError, DegreeOutput, degrees};
+use super::{Standing, arcs};
+use crate::{AlgoError, Cancel, DegreeOutput, degrees};
 
 /// The degrees of every vertex.
 #[derive(Clone, Debug)]
@@ -15,32 +15,35 @@ impl Standing for Degrees {
     type Config = ();
     type Output<'a> = &'a DegreeOutput;
 
-    fn new<G: GraphView>(view: &G, (): &()) -> Result<Self, AlgoError> {
+    fn new<G: GraphView>(view: &G, (): &(), cancel: &Cancel) -> Result<Self, AlgoError> {
+        cancel.check()?;
         Ok(Self { output: degrees(view) })
     }
 
-    /// Time O(changes).
+    /// Time O(changes); nothing of the graph is looked at.
     fn update<G: GraphView>(
         &mut self,
         _before: &G,
         after: &G,
         changes: &GraphChanges,
+        cancel: &Cancel,
     ) -> Result<(), AlgoError> {
+        cancel.check()?;
         let bound = after.vertex_bound() as usize;
+        let directed = after.is_directed();
         let DegreeOutput { degrees, in_degrees } = &mut self.output;
         degrees.resize(bound, 0);
-        if after.is_directed() {
+        if directed {
             in_degrees.resize(bound, 0);
         }
-        let mut ask = |v: VertexId| {
-            degrees[v as usize] = after.degree(v);
-            if let Some(degree) = in_degrees.get_mut(v as usize) {
-                *degree = after.in_degree(v);
+        for (edges, by) in [(&changes.removed_edges, -1), (&changes.added_edges, 1)] {
+            for (u, v) in arcs(edges, directed) {
+                let degree = &mut degrees[u as usize];
+                *degree = degree.wrapping_add_signed(by);
+                if let Some(degree) = in_degrees.get_mut(v as usize) {
+                    *degree = degree.wrapping_add_signed(by);
+                }
             }
-        };
-        for &(u, v) in changes.added_edges.iter().chain(&changes.removed_edges) {
-            ask(u);
-            ask(v);
         }
         Ok(())
     }

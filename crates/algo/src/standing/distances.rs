@@ -20,9 +20,9 @@ use std::ops::ControlFlow;
 
 use evergraph_graph::{GraphChanges, GraphView, VertexId, Weight};
 
-use super::{NO_PARENT, Standing, arcs, weight};
+use super::{NO_PARENT, Patience, Standing, arcs, weight};
 use crate::bfs::UNREACHED;
-use crate::{AlgoError, BfsConfig, SsspConfig, bfs, sssp};
+use crate::{AlgoError, BfsConfig, Cancel, SsspConfig, bfs, sssp};
 
 /// How long paths are.
 pub trait Length {
@@ -39,7 +39,11 @@ pub trait Length {
     ///
     /// # Errors
     /// Those of the kernel.
-    fn kernel<G: GraphView>(view: &G, source: VertexId) -> Result<Vec<Self::Value>, AlgoError>;
+    fn kernel<G: GraphView>(
+        view: &G,
+        source: VertexId,
+        cancel: &Cancel,
+    ) -> Result<Vec<Self::Value>, AlgoError>;
 
     /// A path that goes on along an edge; none if the edge has no length.
     fn add<W: Weight>(path: Self::Value, edge: W) -> Option<Self::Value>;
@@ -58,8 +62,13 @@ impl Length for Hops {
     const FAR: u32 = UNREACHED;
     const WEIGHS: bool = false;
 
-    fn kernel<G: GraphView>(view: &G, source: VertexId) -> Result<Vec<u32>, AlgoError> {
-        Ok(bfs(view, &BfsConfig { source, ..BfsConfig::default() })?.levels)
+    fn kernel<G: GraphView>(
+        view: &G,
+        source: VertexId,
+        cancel: &Cancel,
+    ) -> Result<Vec<u32>, AlgoError> {
+        let cancel = cancel.clone();
+        Ok(bfs(view, &BfsConfig { source, cancel, ..BfsConfig::default() })?.levels)
     }
 
     fn add<W: Weight>(path: u32, _: W) -> Option<u32> {
@@ -81,8 +90,13 @@ impl Length for Sums {
     const FAR: f64 = f64::INFINITY;
     const WEIGHS: bool = true;
 
-    fn kernel<G: GraphView>(view: &G, source: VertexId) -> Result<Vec<f64>, AlgoError> {
-        Ok(sssp(view, &SsspConfig { source, ..SsspConfig::default() })?.distances)
+    fn kernel<G: GraphView>(
+        view: &G,
+        source: VertexId,
+        cancel: &Cancel,
+    ) -> Result<Vec<f64>, AlgoError> {
+        let cancel = cancel.clone();
+        Ok(sssp(view, &SsspConfig { source, cancel, ..SsspConfig::default() })?.distances)
     }
 
     fn add<W: Weight>(path: f64, edge: W) -> Option<f64> {
@@ -120,11 +134,13 @@ impl<L: Length> Standing for Paths<L> {
     where
         L: 'a;
 
-    fn new<G: GraphView>(view: &G, &source: &VertexId) -> Result<Self, AlgoError> {
-        let lengths = L::kernel(view, source)?;
+    fn new<G: GraphView>(view: &G, &source: &VertexId, cancel: &Cancel) -> Result<Self, AlgoError> {
+        let lengths = L::kernel(view, source, cancel)?;
+        let mut patience = Patience::new(cancel);
         let mut parents = vec![NO_PARENT; lengths.len()];
         let mut queue = vec![source];
         while let Some(v) = queue.pop() {
+            patience.step()?;
             let length = lengths[v as usize];
             view.for_each_weighted(v, |u: VertexId, weight| {
                 let is_tight = L::add(length, weight) == Some(lengths[u as usize]);
@@ -144,15 +160,18 @@ impl<L: Length> Standing for Paths<L> {
         _before: &G,
         after: &G,
         changes: &GraphChanges,
+        cancel: &Cancel,
     ) -> Result<(), AlgoError> {
+        let mut patience = Patience::new(cancel);
         if !after.contains(self.source) {
             return Err(AlgoError::SourceNotFound(self.source));
         }
         self.lengths.resize(after.vertex_bound() as usize, L::FAR);
         self.parents.resize(after.vertex_bound() as usize, NO_PARENT);
-        let lost = self.lose(after, self.suspects(after, changes));
+        let lost = self.lose(after, self.suspects(after, changes), &mut patience)?;
         let mut queue = Queue::new();
         for v in lost {
+            patience.step()?;
             self.find_again(after, v)?;
             self.wait_in(&mut queue, v);
         }
@@ -165,7 +184,7 @@ impl<L: Length> Standing for Paths<L> {
                 self.wait_in(&mut queue, v);
             }
         }
-        self.settle(after, queue)
+        self.settle(after, queue, &mut patience)
     }
 
     fn output(&self) -> &[L::Value] {
@@ -218,9 +237,15 @@ impl<L: Length> Paths<L> {
     }
 
     /// Takes their length from all that have lost their path, or may have.
-    fn lose<G: GraphView>(&mut self, after: &G, mut suspects: Queue) -> Vec<VertexId> {
+    fn lose<G: GraphView>(
+        &mut self,
+        after: &G,
+        mut suspects: Queue,
+        patience: &mut Patience<'_>,
+    ) -> Result<Vec<VertexId>, AlgoError> {
         let mut lost = Vec::new();
         while let Some(Reverse((_, v))) = suspects.pop() {
+            patience.step()?;
             if self.is_far(v) || self.hang_elsewhere(after, v) {
                 continue;
             }
@@ -233,7 +258,7 @@ impl<L: Length> Paths<L> {
                 }
             });
         }
-        lost
+        Ok(lost)
     }
 
     /// Looks for a vertex nearer to the source by which `v` is reached just as well.
@@ -292,8 +317,14 @@ impl<L: Length> Paths<L> {
     }
 
     /// Dijkstra's algorithm, from what waits.
-    fn settle<G: GraphView>(&mut self, after: &G, mut queue: Queue) -> Result<(), AlgoError> {
+    fn settle<G: GraphView>(
+        &mut self,
+        after: &G,
+        mut queue: Queue,
+        patience: &mut Patience<'_>,
+    ) -> Result<(), AlgoError> {
         while let Some(Reverse((order, v))) = queue.pop() {
+            patience.step()?;
             if self.is_far(v) || order != L::order(self.length(v)) {
                 continue;
             }
@@ -324,9 +355,10 @@ mod tests {
     fn vertices_on_a_circle_of_nothing_do_not_hold_each_other_up() {
         let before = weighted(3, &[(0, 1, 1.0), (1, 2, 0.0), (2, 1, 0.0)]);
         let after = weighted(3, &[(1, 2, 0.0), (2, 1, 0.0)]);
-        let mut distances = Distances::new(&before, &0).expect("0 is a vertex");
+        let mut distances = Distances::new(&before, &0, &Cancel::default()).expect("0 is a vertex");
         let changes = GraphChanges { removed_edges: vec![(0, 1)], ..GraphChanges::default() };
-        distances.update(&before, &after, &changes).expect("good weights");
+        let cancel = Cancel::default();
+        distances.update(&before, &after, &changes, &cancel).expect("good weights");
         assert_eq!(distances.output(), [0.0, f64::INFINITY, f64::INFINITY]);
     }
 
@@ -336,8 +368,9 @@ mod tests {
         let changes = GraphChanges { added_edges: vec![(2, 1), (1, 0)], ..GraphChanges::default() };
         let after = |weight| weighted(3, &[(0, 1, 1.0), (2, 1, -1.0), (1, 0, weight)]);
         let run = |weight| {
-            let mut distances = Distances::new(&before, &0).expect("0 is a vertex");
-            distances.update(&before, &after(weight), &changes)
+            let mut distances =
+                Distances::new(&before, &0, &Cancel::default()).expect("0 is a vertex");
+            distances.update(&before, &after(weight), &changes, &Cancel::default())
         };
         assert_eq!(run(2.0), Ok(()));
         assert_eq!(run(-2.0), Err(AlgoError::BadWeight { from: 1, to: 0, weight: -2.0 }));

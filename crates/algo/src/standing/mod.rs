@@ -6,6 +6,7 @@
 //! from, are in `docs/design/standing.md`.
 //!
 //! ```
+//! use evergraph_algo::Cancel;
 //! use evergraph_algo::standing::{Components, Standing};
 //! use evergraph_graph::{Csr, EdgeList, GraphChanges, KeyTable};
 //!
@@ -14,14 +15,14 @@
 //!     Csr::from_edges(&EdgeList { directed: false, keys, edges, weights: None })
 //! };
 //! let (before, after) = (graph(&[(0, 1)])?, graph(&[(1, 2)])?);
-//! let mut components = Components::new(&before, &())?;
+//! let mut components = Components::new(&before, &(), &Cancel::default())?;
 //! assert_eq!(components.output().labels, [0, 0, 2]);
 //! let changes = GraphChanges {
 //!     added_edges: vec![(1, 2)],
 //!     removed_edges: vec![(0, 1)],
 //!     ..GraphChanges::default()
 //! };
-//! components.update(&before, &after, &changes)?;
+//! components.update(&before, &after, &changes, &Cancel::default())?;
 //! assert_eq!(components.output().labels, [0, 1, 1]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -37,7 +38,7 @@ use std::ops::ControlFlow;
 
 use evergraph_graph::{GraphChanges, GraphView, VertexId};
 
-use crate::AlgoError;
+use crate::{AlgoError, Cancel};
 
 pub use components::Components;
 pub use degrees::Degrees;
@@ -58,19 +59,24 @@ pub trait Standing: Sized {
     ///
     /// # Errors
     /// Those of the kernel that gives the same answer.
-    fn new<G: GraphView>(view: &G, config: &Self::Config) -> Result<Self, AlgoError>;
+    fn new<G: GraphView>(
+        view: &G,
+        config: &Self::Config,
+        cancel: &Cancel,
+    ) -> Result<Self, AlgoError>;
 
     /// Brings the result to the state `after`, which differs from `before`, where it stands, by
     /// `changes`.
     ///
     /// # Errors
-    /// Those of the kernel that gives the same answer. The result is then of no state, and has to
-    /// be computed anew.
+    /// Those of the kernel that gives the same answer, [`AlgoError::Cancelled`] among them. The
+    /// result is then of no state, and has to be computed anew.
     fn update<G: GraphView>(
         &mut self,
         before: &G,
         after: &G,
         changes: &GraphChanges,
+        cancel: &Cancel,
     ) -> Result<(), AlgoError>;
 
     /// The answer for the state where the result stands.
@@ -89,6 +95,27 @@ fn arcs(
         let back = (!directed && u != v).then_some((v, u));
         std::iter::once((u, v)).chain(back)
     })
+}
+
+/// Looks at a [`Cancel`] now and then.
+struct Patience<'a> {
+    cancel: &'a Cancel,
+    steps: u32,
+}
+
+impl<'a> Patience<'a> {
+    /// Steps between two looks: some microseconds of work.
+    const STEPS: u32 = 64;
+
+    fn new(cancel: &'a Cancel) -> Self {
+        Self { cancel, steps: 0 }
+    }
+
+    /// Takes a step; an error if it is to be the last one.
+    fn step(&mut self) -> Result<(), AlgoError> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(Self::STEPS) { self.cancel.check() } else { Ok(()) }
+    }
 }
 
 /// Where `v` stands in an ascending run; the search goes on if the run ends before it.

@@ -1,29 +1,37 @@
-//! PageRank that stands, up to a tolerance, by pushing what is not yet handed on.
+//! Ranks that stand, up to a tolerance: what changes move is pushed along edges until too little
+//! moves.
 //!
 //! # Method
-//! Ranks are the scores `x = 1 + d * (sum of x(u) / out-degree(u) over in-neighbours u)`, divided
-//! by their sum: jumps, and the mass at vertices without out-edges, reach all alike, so they change
-//! all scores by one factor. Without them a change of the graph stays local, and the number of
-//! vertices does not matter.
-//!
-//! Every vertex remembers how much it has *sent* along each out-edge, and what it *received*; its
-//! score is one more than that. A removed edge takes back what was sent along it, an added one
-//! hands it on. What a vertex still has to hand on, `d * x - sent * out-degree`, is its *rest*.
-//! Vertices with large rests push them, until the rests left are small enough in sum.
+//! A score is `x(v) = 1 + d * sum of x(u) / out-degree(u)` over the in-neighbours; ranks are scores
+//! over their sum. Vertices without out-edges need nothing special: what they would spread is the
+//! same for all, and falls out. Each vertex has *given* something along each out-edge, which arrived
+//! damped by `d`; the part of its score that it has not given is its *rest*. A removed edge takes
+//! back what was given along it, an added one hands it on. Vertices with large rests push them, in
+//! rounds, until the rests left are small enough in sum.
 //!
 //! # Bound
-//! With rests of `r` in sum, scores are off by at most `r / (1 - d)` in sum, and ranks, where the
-//! scores sum to `s`, by `2 * r / ((1 - d) * s)`. So `r` may be `tolerance * (1 - d) * s / 2`. A
-//! vertex whose rest is half of what that allows it where `s` is least, the number of vertices, is
-//! not looked at; the others share what is left.
+//! If the rests above 0 come to `r` in sum and those below to `-q`, scores are too small by at most
+//! `d * r / (1 - d)` and too large by at most `d * q / (1 - d)`, in sum. Ranks sum to 1, so they are
+//! off by twice what is too small, and twice what is too large: by at most
+//! `2 * d * max(r, q) / ((1 - d) * s)`, where `s` is the sum of the scores at hand.
+//!
+//! # Invariants
+//!   - The score of a vertex is `given * degree + rest`, and 1 more than `d` times what its
+//!     in-neighbours gave along an edge.
+//!   - The rests of vertices with out-edges are at most `above` and `below` in sum. What moves along
+//!     an edge is added to these as if nothing cancelled; a pass over all rests makes them exact, and
+//!     only where it may end the work or tells what to push.
+//!   - What a round comes to does not depend on the number of threads: every vertex gets its parts
+//!     in the order of those who push, and sums are made of pieces of a fixed length.
 
 use std::ops::ControlFlow;
 
 use evergraph_graph::{GraphChanges, GraphView, VertexId};
+use rayon::prelude::*;
 
 use super::{Standing, arcs};
 use crate::pagerank::DEFAULT_DAMPING;
-use crate::{AlgoError, PageRankConfig, pagerank};
+use crate::{AlgoError, Cancel, PageRankConfig, pagerank};
 
 /// By how much ranks may be off, in sum; they sum to 1. What is usual where rankings are compared;
 /// much less, and even small changes reach so many vertices that computing anew is faster.
@@ -62,85 +70,62 @@ impl RanksConfig {
         Ok(())
     }
 
-    /// The rest that every vertex may keep without being looked at.
-    fn rest_max(&self) -> f64 {
-        self.tolerance * (1.0 - self.damping) / 4.0
+    /// What rests of one sign may come to where scores sum to `scores`.
+    fn allowed(&self, scores: f64) -> f64 {
+        self.tolerance * (1.0 - self.damping) * scores / (2.0 * self.damping)
     }
 }
 
-/// In `Node::degree`: no such vertex.
+/// In `Ranks::degrees`: no such vertex.
 const ABSENT: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    /// What came along the in-edges.
-    received: f64,
-    /// What went along each out-edge.
-    sent: f64,
-    /// The out-degree, or [`ABSENT`].
-    degree: u32,
-    /// Whether it stands among those that may push.
-    waits: bool,
-}
+/// The share of the rests allowed that is spread over all vertices: a rest within its share is not
+/// pushed.
+const UNSEEN: f64 = 0.25;
 
-impl Node {
-    const NONE: Self = Self { received: 0.0, sent: 0.0, degree: ABSENT, waits: false };
-    const NEW: Self = Self { degree: 0, ..Self::NONE };
+/// The share of the rests allowed that rounds aim at: with less, one more of them is needed.
+const AIM: f64 = 0.9;
 
-    fn score(&self) -> f64 {
-        if self.degree == ABSENT { 0.0 } else { 1.0 + self.received }
-    }
+/// A round pushes so many times the rests of one sign that are too much: of either sign, and some
+/// come back.
+const PUSHED: f64 = 3.0;
 
-    /// What is to go along all out-edges and did not yet.
-    fn rest(&self, damping: f64) -> f64 {
-        match self.degree {
-            0 | ABSENT => 0.0,
-            degree => damping * self.score() - self.sent * f64::from(degree),
-        }
-    }
-}
+/// Rests per piece of a pass over all.
+const PIECE: usize = 1 << 14;
+
+/// Rounds over fewer edges run on one thread.
+const PARALLEL_EDGES: u64 = 1 << 14;
 
 /// The rank of every vertex.
 #[derive(Clone, Debug)]
 pub struct Ranks {
     config: RanksConfig,
-    nodes: Vec<Node>,
+    /// The part of its score that a vertex has not given.
+    rests: Vec<f64>,
+    /// What it has given along each out-edge.
+    given: Vec<f64>,
+    /// Out-degrees, or [`ABSENT`].
+    degrees: Vec<u32>,
     /// All scores.
     sum: f64,
-    /// The vertices with a rest that is worth a look.
-    waiting: Vec<VertexId>,
+    /// What the rests above 0 of vertices with out-edges come to, at most.
+    above: f64,
+    /// The same of those below.
+    below: f64,
 }
 
 impl Standing for Ranks {
     type Config = RanksConfig;
-    type Output<'a> = Vec<f64>;
+    type Output<'a> = &'a Self;
 
-    fn new<G: GraphView>(view: &G, config: &RanksConfig) -> Result<Self, AlgoError> {
+    fn new<G: GraphView>(
+        view: &G,
+        config: &RanksConfig,
+        cancel: &Cancel,
+    ) -> Result<Self, AlgoError> {
         config.check()?;
-        let damping = config.damping;
-        let tolerance = Some(config.rest_max());
-        let iterations = ITERATIONS_MAX;
-        let kernel = PageRankConfig { damping, iterations, tolerance, ..PageRankConfig::default() };
-        let ranks = pagerank(view, &kernel)?.ranks;
-        let vertices = || (0..view.vertex_bound()).filter(|&v| view.contains(v));
-        let dangling: f64 =
-            vertices().filter(|&v| view.degree(v) == 0).map(|v| ranks[v as usize]).sum();
-        let unit = (1.0 - damping + damping * dangling) / f64::from(view.vertex_count());
-        let mut nodes = vec![Node::NONE; view.vertex_bound() as usize];
-        for v in vertices() {
-            let degree = view.degree(v);
-            let sent = damping * ranks[v as usize] / unit / f64::from(degree.max(1));
-            nodes[v as usize] = Node { sent, degree, ..Node::NONE };
-        }
-        for v in vertices() {
-            let mut received = 0.0;
-            view.for_each_in(v, |u| received += nodes[u as usize].sent);
-            nodes[v as usize].received = received;
-        }
-        let sum = nodes.iter().map(Node::score).sum();
-        let mut standing = Self { config: config.clone(), nodes, sum, waiting: Vec::new() };
-        vertices().for_each(|v| standing.look_at(v));
-        standing.settle(view);
+        let mut standing = Self::estimate(view, config, cancel)?;
+        standing.settle(view, cancel)?;
         Ok(standing)
     }
 
@@ -150,108 +135,232 @@ impl Standing for Ranks {
         _before: &G,
         after: &G,
         changes: &GraphChanges,
+        cancel: &Cancel,
     ) -> Result<(), AlgoError> {
-        self.nodes.resize(after.vertex_bound() as usize, Node::NONE);
+        self.grow(after.vertex_bound() as usize);
         for &v in &changes.added_vertices {
-            self.nodes[v as usize] = Node::NEW;
+            (self.rests[v as usize], self.degrees[v as usize]) = (1.0, 0);
             self.sum += 1.0;
         }
         let directed = after.is_directed();
         for (u, v) in arcs(&changes.removed_edges, directed) {
-            self.hand_on(-self.nodes[u as usize].sent, v);
+            self.degrees[u as usize] -= 1;
+            self.move_along((u, v), -self.given[u as usize]);
         }
         for (u, v) in arcs(&changes.added_edges, directed) {
-            self.hand_on(self.nodes[u as usize].sent, v);
+            if self.degrees[u as usize] == 0 {
+                self.count_rest(self.rests[u as usize]);
+            }
+            self.degrees[u as usize] += 1;
+            self.move_along((u, v), self.given[u as usize]);
         }
         for &v in &changes.removed_vertices {
-            let node = &mut self.nodes[v as usize];
-            self.sum -= node.score();
-            // Where it waits it will be found without a rest.
-            *node = Node { waits: node.waits, ..Node::NONE };
+            self.sum -= self.score(v);
+            (self.rests[v as usize], self.given[v as usize]) = (0.0, 0.0);
+            self.degrees[v as usize] = ABSENT;
         }
-        let edges = [&changes.removed_edges, &changes.added_edges];
-        for (u, v) in edges.into_iter().flatten().copied() {
-            for v in [u, v].into_iter().filter(|&v| after.contains(v)) {
-                self.nodes[v as usize].degree = after.degree(v);
-                self.look_at(v);
-            }
-        }
-        self.settle(after);
-        Ok(())
+        self.settle(after, cancel)
     }
 
-    /// A rank per id, 0 where there is no vertex.
-    fn output(&self) -> Vec<f64> {
-        self.nodes.iter().map(|node| node.score() / self.sum).collect()
+    fn output(&self) -> &Self {
+        self
     }
 }
 
 impl Ranks {
     /// The rank of one id, 0 if it is no vertex.
     pub fn rank(&self, v: VertexId) -> f64 {
-        self.nodes.get(v as usize).map_or(0.0, |node| node.score() / self.sum)
+        if (v as usize) < self.rests.len() { self.score(v) / self.sum } else { 0.0 }
     }
 
-    fn hand_on(&mut self, part: f64, v: VertexId) {
-        self.nodes[v as usize].received += part;
-        self.sum += part;
+    /// A rank per id, 0 where there is no vertex.
+    pub fn ranks(&self) -> impl ExactSizeIterator<Item = f64> {
+        (0..self.rests.len() as VertexId).map(|v| self.score(v) / self.sum)
     }
 
-    /// Has a vertex wait if it has a rest worth that.
-    fn look_at(&mut self, v: VertexId) {
-        let (damping, least) = (self.config.damping, self.config.rest_max());
-        let node = &mut self.nodes[v as usize];
-        if !node.waits && node.rest(damping).abs() > least {
-            node.waits = true;
-            self.waiting.push(v);
+    /// What the kernel says, taken for what vertices have given.
+    fn estimate<G: GraphView>(
+        view: &G,
+        config: &RanksConfig,
+        cancel: &Cancel,
+    ) -> Result<Self, AlgoError> {
+        let damping = config.damping;
+        let kernel = PageRankConfig {
+            damping,
+            iterations: ITERATIONS_MAX,
+            tolerance: Some(config.tolerance * (1.0 - damping) / 4.0),
+            cancel: cancel.clone(),
+        };
+        let ranks = pagerank(view, &kernel)?.ranks;
+        let bound = view.vertex_bound();
+        let degree = |v| if view.contains(v) { view.degree(v) } else { ABSENT };
+        let degrees: Vec<u32> = (0..bound).into_par_iter().map(degree).collect();
+        let spread = degrees.iter().zip(&ranks).filter(|(degree, _)| **degree == 0);
+        let dangling: f64 = spread.map(|(_, rank)| rank).sum();
+        let unit = (1.0 - damping + damping * dangling) / f64::from(view.vertex_count());
+        let of_each = |(&degree, rank): (&u32, &f64)| match degree {
+            0 | ABSENT => 0.0,
+            degree => rank / unit / f64::from(degree),
+        };
+        let given: Vec<f64> = degrees.iter().zip(&ranks).map(of_each).collect();
+        cancel.check()?;
+        let rest = |v: VertexId| {
+            let mut came = 0.0;
+            view.for_each_in(v, |u| came += given[u as usize]);
+            match degrees[v as usize] {
+                ABSENT => 0.0,
+                degree => 1.0 + damping * came - given[v as usize] * f64::from(degree),
+            }
+        };
+        let rests: Vec<f64> = (0..bound).into_par_iter().map(rest).collect();
+        let mut standing = Self {
+            config: config.clone(),
+            rests,
+            given,
+            degrees,
+            sum: 0.0,
+            above: f64::INFINITY,
+            below: f64::INFINITY,
+        };
+        standing.sum = (0..bound).map(|v| standing.score(v)).sum();
+        Ok(standing)
+    }
+
+    fn score(&self, v: VertexId) -> f64 {
+        let v = v as usize;
+        match self.degrees[v] {
+            ABSENT => 0.0,
+            degree => self.given[v] * f64::from(degree) + self.rests[v],
         }
     }
 
-    /// Pushes until the rests are small enough. Each round pushes what is at least half of the mean
-    /// rest per edge, and with it at least half of all: most for the edges that are looked at.
-    fn settle<G: GraphView>(&mut self, view: &G) {
-        let (damping, least) = (self.config.damping, self.config.rest_max());
-        let count = f64::from(view.vertex_count());
+    fn grow(&mut self, bound: usize) {
+        self.rests.resize(bound, 0.0);
+        self.given.resize(bound, 0.0);
+        self.degrees.resize(bound, ABSENT);
+    }
+
+    /// Adds a rest to the sums.
+    fn count_rest(&mut self, rest: f64) {
+        *(if rest > 0.0 { &mut self.above } else { &mut self.below }) += rest.abs();
+    }
+
+    /// Moves a part of the rest of `u` along an edge. What `u` has given along every edge, and its
+    /// score, stay as they are.
+    fn move_along(&mut self, (u, v): (VertexId, VertexId), part: f64) {
+        let arrives = self.config.damping * part;
+        self.rests[u as usize] -= part;
+        self.rests[v as usize] += arrives;
+        self.count_rest(-part);
+        self.count_rest(arrives);
+        self.sum += arrives;
+    }
+
+    /// Pushes until the rests are small enough.
+    fn settle<G: GraphView>(&mut self, view: &G, cancel: &Cancel) -> Result<(), AlgoError> {
         loop {
-            let enough = least * (2.0 * self.sum - count);
-            let Self { nodes, waiting, .. } = self;
-            let (mut total, mut edges) = (0.0, 0.0);
-            waiting.retain(|&v| {
-                let node = &mut nodes[v as usize];
-                let rest = node.rest(damping).abs();
-                node.waits = rest > least;
-                if node.waits {
-                    total += rest;
-                    edges += f64::from(node.degree);
-                }
-                node.waits
-            });
-            if total <= enough {
-                return;
+            cancel.check()?;
+            let allowed = self.config.allowed(self.sum);
+            if f64::max(self.above, self.below) <= allowed {
+                return Ok(());
             }
-            let limit = total / edges / 2.0;
-            let waiting = self.waiting.clone();
-            for v in waiting {
-                let node = &self.nodes[v as usize];
-                if node.rest(damping).abs() >= limit * f64::from(node.degree) {
-                    self.push(view, v);
-                }
+            let seen = self.look(UNSEEN * allowed / self.rests.len() as f64);
+            (self.above, self.below) = (seen.above, seen.below);
+            if f64::max(self.above, self.below) > allowed {
+                let parts = self.give(&seen, f64::max(self.above, self.below) - AIM * allowed);
+                self.push(view, &parts);
             }
         }
     }
 
-    /// Hands the rest of a vertex on to its out-neighbours.
-    fn push<G: GraphView>(&mut self, view: &G, v: VertexId) {
-        let node = &mut self.nodes[v as usize];
-        let part = node.rest(self.config.damping) / f64::from(node.degree);
-        node.sent += part;
-        let _: ControlFlow<()> = view.runs(v, |run| {
-            for &u in run {
-                self.hand_on(part, u);
-                self.look_at(u);
+    /// Sums all rests up, and finds those of more than `least`.
+    fn look(&self, least: f64) -> Seen {
+        let pieces = self.rests.par_chunks(PIECE).zip(self.degrees.par_chunks(PIECE)).enumerate();
+        let pieces = pieces.map(|(piece, (rests, degrees))| {
+            let mut seen = Seen::default();
+            for ((&rest, &degree), v) in rests.iter().zip(degrees).zip(piece * PIECE..) {
+                if degree == 0 || degree == ABSENT {
+                    continue;
+                }
+                *(if rest > 0.0 { &mut seen.above } else { &mut seen.below }) += rest.abs();
+                if rest.abs() > least {
+                    seen.large.push(v as VertexId);
+                    seen.edges += u64::from(degree);
+                }
             }
-            ControlFlow::Continue(())
+            seen
         });
+        let pieces: Vec<Seen> = pieces.collect();
+        pieces.into_iter().fold(Seen::default(), |mut all, piece| {
+            all.above += piece.above;
+            all.below += piece.below;
+            all.edges += piece.edges;
+            all.large.extend(piece.large);
+            all
+        })
+    }
+
+    /// Has vertices give their rests, those first that have most for every edge, until that is
+    /// [`PUSHED`] times the excess, or all that have at least half of the mean have; who gives how
+    /// much along an edge.
+    fn give(&mut self, seen: &Seen, excess: f64) -> Vec<(VertexId, f64)> {
+        let part = |v: VertexId| self.rests[v as usize] / f64::from(self.degrees[v as usize]);
+        let with = |limit: f64| seen.large.iter().copied().filter(move |&v| part(v).abs() >= limit);
+        let least = (self.above + self.below) / seen.edges as f64 / 2.0;
+        let mut limit = least * f64::from(1 << 6);
+        let rests = |limit| with(limit).map(|v| self.rests[v as usize].abs()).sum::<f64>();
+        while limit > least && rests(limit) < PUSHED * excess {
+            limit /= 2.0;
+        }
+        let parts: Vec<(VertexId, f64)> = with(limit).map(|v| (v, part(v))).collect();
+        for &(v, part) in &parts {
+            let rest = std::mem::take(&mut self.rests[v as usize]);
+            let kept = self.config.damping * rest;
+            self.given[v as usize] += part;
+            self.sum += kept;
+            *(if rest > 0.0 { &mut self.above } else { &mut self.below }) -= (rest - kept).abs();
+        }
+        parts
+    }
+
+    /// Has what was given arrive.
+    fn push<G: GraphView>(&mut self, view: &G, parts: &[(VertexId, f64)]) {
+        let edges: u64 = parts.iter().map(|&(u, _)| u64::from(self.degrees[u as usize])).sum();
+        let threads = if edges < PARALLEL_EDGES { 1 } else { rayon::current_num_threads() };
+        let length = self.rests.len().div_ceil(threads).max(1);
+        let damping = self.config.damping;
+        self.rests.par_chunks_mut(length).enumerate().for_each(|(range, rests)| {
+            let first = (range * length) as VertexId;
+            for &(u, part) in parts {
+                let _: ControlFlow<()> = view.runs(u, |run| {
+                    arrive((&mut *rests, first), run, damping * part);
+                    ControlFlow::Continue(())
+                });
+            }
+        });
+    }
+}
+
+/// What a pass over all rests found.
+#[derive(Default)]
+struct Seen {
+    /// The rests above 0, and those below, of vertices with out-edges.
+    above: f64,
+    below: f64,
+    /// The vertices with large rests, ascending.
+    large: Vec<VertexId>,
+    /// How many out-edges these have.
+    edges: u64,
+}
+
+/// Adds a part to the rest of every vertex of a list that stands in the range from `first` on.
+fn arrive((rests, first): (&mut [f64], VertexId), run: &[VertexId], part: f64) {
+    let end = first + rests.len() as VertexId;
+    let from = if run[0] < first { run.partition_point(|&v| v < first) } else { 0 };
+    let is_inside = run[run.len() - 1] < end;
+    let until = if is_inside { run.len() } else { run.partition_point(|&v| v < end) };
+    for &v in run.get(from..until).unwrap_or_default() {
+        rests[(v - first) as usize] += part;
     }
 }
 
@@ -261,10 +370,52 @@ mod tests {
     use crate::testing::directed;
 
     #[test]
+    fn rests_of_one_sign_are_pushed() {
+        // More than is allowed, less than is allowed of both signs together.
+        let view = directed(3, &[(0, 1), (1, 2), (2, 0)]);
+        let cancel = Cancel::default();
+        let mut ranks = Ranks::new(&view, &RanksConfig::default(), &cancel).expect("good");
+        let allowed = ranks.config.allowed(ranks.sum);
+        ranks.rests[0] += 1.5 * allowed;
+        ranks.above = f64::INFINITY;
+        ranks.settle(&view, &cancel).expect("nobody cancels");
+        let seen = ranks.look(0.0);
+        assert!(seen.above.max(seen.below) <= ranks.config.allowed(ranks.sum));
+    }
+
+    #[test]
+    fn sums_of_rests_are_never_too_small() {
+        // So tolerant that no pass over all rests makes them exact on the way.
+        let config = RanksConfig { tolerance: 1.0, ..RanksConfig::default() };
+        let cancel = Cancel::default();
+        let mut edges: Vec<(VertexId, VertexId)> = (0..6).map(|v| (v, (v + 1) % 6)).collect();
+        let mut before = directed(6, &edges);
+        let mut ranks = Ranks::new(&before, &config, &cancel).expect("good");
+        for step in 0..36 {
+            let pair = step * 7 % 36;
+            let edge = (pair / 6, pair % 6);
+            let mut changes = GraphChanges::default();
+            if let Some(place) = edges.iter().position(|&other| other == edge) {
+                changes.removed_edges.push(edges.remove(place));
+            } else {
+                edges.push(edge);
+                changes.added_edges.push(edge);
+            }
+            let after = directed(6, &edges);
+            ranks.update(&before, &after, &changes, &cancel).expect("nobody cancels");
+            let seen = ranks.look(0.0);
+            assert!(seen.above <= ranks.above + 1e-12, "step {step}, above");
+            assert!(seen.below <= ranks.below + 1e-12, "step {step}, below");
+            before = after;
+        }
+    }
+
+    #[test]
     fn bad_configurations_are_refused() {
         let view = directed(2, &[(0, 1)]);
         let refusal = |damping, tolerance| {
-            Ranks::new(&view, &RanksConfig { damping, tolerance }).map(|_| ()).err()
+            let config = RanksConfig { damping, tolerance };
+            Ranks::new(&view, &config, &Cancel::default()).map(|_| ()).err()
         };
         assert_eq!(refusal(1.0, 1e-6), Some(AlgoError::BadDamping(1.0)));
         assert_eq!(refusal(0.85, 0.0), Some(AlgoError::BadTolerance(0.0)));

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use evergraph_graph::{GraphChanges, GraphView, VertexId};
 
 use super::{Standing, around, joined};
-use crate::{AlgoError, TriangleConfig, TriangleOutput, triangle_count};
+use crate::{AlgoError, Cancel, TriangleConfig, TriangleOutput, triangle_count};
 
 /// How many triangles there are.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ impl Standing for Triangles {
     type Config = ();
     type Output<'a> = TriangleOutput;
 
-    fn new<G: GraphView>(view: &G, (): &()) -> Result<Self, AlgoError> {
-        Ok(Self { output: triangle_count(view, &TriangleConfig::default())? })
+    fn new<G: GraphView>(view: &G, (): &(), cancel: &Cancel) -> Result<Self, AlgoError> {
+        Ok(Self { output: triangle_count(view, &TriangleConfig { cancel: cancel.clone() })? })
     }
 
     /// Time O(degrees of the ends) per changed edge, a logarithm for the larger end's.
@@ -33,11 +33,12 @@ impl Standing for Triangles {
         before: &G,
         after: &G,
         changes: &GraphChanges,
+        cancel: &Cancel,
     ) -> Result<(), AlgoError> {
         let lost = Pairs::new(&changes.removed_edges, |u, v| !joined(after, u, v));
         let won = Pairs::new(&changes.added_edges, |u, v| !joined(before, u, v));
-        let triangles = self.output.triangles + won.triangles(after);
-        self.output.triangles = triangles - lost.triangles(before);
+        let triangles = self.output.triangles + won.triangles(after, cancel)?;
+        self.output.triangles = triangles - lost.triangles(before, cancel)?;
         Ok(())
     }
 
@@ -66,16 +67,17 @@ impl Pairs {
     }
 
     /// The triangles of a view that hold one of the pairs. All pairs are joined in it.
-    fn triangles<G: GraphView>(&self, view: &G) -> u64 {
+    fn triangles<G: GraphView>(&self, view: &G, cancel: &Cancel) -> Result<u64, AlgoError> {
         let mut common = Common::default();
         let mut total = 0;
         for (&(u, v), place) in self.order.iter().zip(0..) {
+            cancel.check()?;
             let thirds = common.of(view, u, v);
             let counted =
                 thirds.filter(|&w| !(self.is_before(u, w, place) || self.is_before(v, w, place)));
             total += counted.count() as u64;
         }
-        total
+        Ok(total)
     }
 
     /// Whether a pair comes before a place in the order.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use evergraph::graph::EdgeList;
-use evergraph::{Database, Error, Resumed, StoreError};
+use evergraph::{Database, Error, Options, Resumed, StoreError};
 
 use crate::database;
 use crate::failure::Failure;
@@ -64,6 +64,7 @@ struct Done {
 fn open(plan: &LoadPlan, list: &EdgeList, interrupt: &Interrupt) -> Result<Database, Failure> {
     let place = &plan.place;
     let options = input::database_options(&plan.graph, list).durability(place.durability);
+    let options = plan.keep.into_iter().fold(options, Options::keep);
     database::open(&place.path, options, interrupt).map_err(|error| match error {
         StoreError::OtherSchema { path, what } => Failure::Failed(format!(
             "{}: the database holds something else: it was made with other {what} than this graph \

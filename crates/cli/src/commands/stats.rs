@@ -8,11 +8,13 @@ use evergraph::{Database, Files};
 use indicatif::HumanBytes;
 use serde_json::json;
 
+use super::keep::told;
 use crate::args::{ReportFormat, StatsArgs};
 use crate::database;
 use crate::failure::Failure;
 use crate::input::describe;
 use crate::interrupt::Interrupt;
+use crate::keep;
 use crate::numbers::{count, counted};
 use crate::output::{self, line};
 
@@ -46,6 +48,7 @@ fn table(
     line(out, "version", &count(stats.version.0).to_string())?;
     let past = format!("snapshots back to version {}", count(files.oldest.0));
     line(out, "past", &format!("{past}, changes after version {}", count(files.changes_after.0)))?;
+    line(out, "kept", &told(db.keep()))?;
     let files_in = |number: usize, bytes: u64| {
         format!("{}, {}", counted(number as u64, "file", "files"), HumanBytes(bytes))
     };
@@ -69,6 +72,7 @@ fn object(path: &Path, db: &Database, files: &Files) -> serde_json::Value {
         "version": stats.version.0,
         "oldest_version": files.oldest.0,
         "changes_after": files.changes_after.0,
+        "keep": keep::object(db.keep()),
         "log": { "files": files.segments, "bytes": files.segment_bytes },
         "checkpoints": { "files": files.checkpoints, "bytes": files.checkpoint_bytes },
     })

@@ -56,10 +56,30 @@ fn what_there_is_is_told() {
 }
 
 #[test]
+fn how_far_back_the_past_is_kept_is_told_and_changed() {
+    let folder = ring();
+    assert!(folder.output("keep g.evg").contains("kept        no more than is needed"));
+    assert!(folder.output("keep g.evg 24h").contains("kept        1d back"));
+    assert!(folder.output("keep g.evg").contains("kept        1d back"));
+    folder.output("load g.el --into g.evg");
+    let stats = json(&folder.output("stats g.evg --output-format json"));
+    assert_eq!(stats["keep"], serde_json::json!({ "seconds": 86400.0 }));
+    assert!(folder.output("keep g.evg 1000 versions").contains("1,000 versions back"));
+    folder.output("load g.el --into g.evg --keep 2GiB");
+    assert!(folder.output("stats g.evg").contains("kept        2.00 GiB of the log"));
+    let kept = json(&folder.output("keep g.evg nothing --output-format json"));
+    assert_eq!(kept["keep"], "nothing");
+    folder.output("load g.el --into new.evg --keep everything");
+    assert!(folder.output("keep new.evg").contains("everything"));
+    folder.misused("keep g.evg 2 lightyears", &["HOW: `2 lightyears` is not a time such as 24h"]);
+    folder.misused("load g.el --into g.evg --keep 5", &["--keep: `5` is not a time"]);
+}
+
+#[test]
 fn places_where_there_is_no_database() {
     let folder = Folder::with(&[("g.el", "1 2\n")]);
     std::fs::create_dir(folder.path("empty")).expect("a folder");
-    for command in ["run wcc --db", "watch", "stats", "check", "salvage --into new.evg"] {
+    for command in ["run wcc --db", "watch", "stats", "check", "salvage --into new.evg", "keep"] {
         folder
             .fails(&format!("{command} none"), &["there is no database in none", "evergraph load"]);
         folder.fails(&format!("{command} empty"), &["there is no database in empty"]);

@@ -117,6 +117,11 @@ pub(crate) fn recover(
     }
     read?;
     state.settle();
+    if let Some(last) = needed.last()
+        && !state.is_whole()
+    {
+        return Err(corrupt(&last.path, 0, "with its commits an edge ends where no vertex is"));
+    }
     let oldest = listing.segments.first().map_or(state.version + 1, |segment| segment.version);
     let log_bytes = reading.done;
     let tail = needed.last().map(|file| Tail { path: file.path.clone(), good: reading.good });

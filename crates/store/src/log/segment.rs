@@ -80,7 +80,12 @@ impl<'a> Segment<'a> {
             return Err(self.without_head());
         }
         while let Some((header, payload)) = frame::open(&self.bytes[content.end as usize..], salt) {
-            if header.first != content.next || !matches!(header.kind, BATCH | CLOSE) {
+            let is_known = match header.kind {
+                BATCH => header.count > 0,
+                CLOSE => header.count == 0 && payload.is_empty(),
+                _ => false,
+            };
+            if header.first != content.next || !is_known {
                 return Err(self.corrupt(content.end, "versions do not follow each other"));
             }
             let (offset, count) = (content.end, u64::from(header.count));

@@ -192,6 +192,13 @@ impl State {
         self.edits.push(Edit { source, target, weight });
     }
 
+    /// Whether every edge ends at vertices that are there.
+    pub(crate) fn is_whole(&self) -> bool {
+        let vertices = &self.vertices;
+        let is_whole = |edge: &Edge| vertices.contains(edge.0) && vertices.contains(edge.1);
+        self.edges.par_iter().all(is_whole)
+    }
+
     /// Takes away what can not be: edges with an end that is no vertex; how many.
     pub(crate) fn drop_dangling(&mut self) -> u64 {
         let before = self.edges.len();

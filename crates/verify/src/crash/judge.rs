@@ -1,12 +1,13 @@
 //! Says whether a database may be what is found on a disk after a crash.
 //!
 //! # Oracle
-//!   It opens; it is what some version was, and that is none before the last acknowledged one; it
+//!   It says how far back it keeps the past, as it was told last or is being told. It opens; it is what some version was, and that is none before the last acknowledged one; it
 //!   is sound; it takes twenty more transactions; and it is the same when it is opened again.
 
 use std::sync::Arc;
 
-use evergraph::{Database, Durability};
+use evergraph::io::Disk;
+use evergraph::{Database, Durability, StoreError, keep_of_on};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
@@ -42,6 +43,11 @@ pub struct Found {
 /// Opens what a crash left, looks, and goes on.
 pub fn judge(world: World, expected: &Expected<'_>, rng: &mut Pcg64Mcg) -> Result<Found, String> {
     let disk = SimDisk::new(world, expected.floor);
+    match keep_of_on(&(Arc::new(disk.clone()) as Arc<dyn Disk>), FOLDER) {
+        Ok(kept) if expected.setting.may_keep(kept) => {}
+        Err(StoreError::NotFound { .. }) => {}
+        other => return Err(format!("what is kept is {other:?}")),
+    }
     disk.record();
     let db = open(&disk, expected.setting)?;
     let recovery = disk.points().unwrap_or_default();

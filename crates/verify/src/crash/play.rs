@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use evergraph::{Database, Durability, StoreError, Version};
+use evergraph::io::Disk;
+use evergraph::{Database, Durability, StoreError, Version, keep_of_on, set_keep_on};
 use rand_pcg::Pcg64Mcg;
 
 use super::damage::Ending;
@@ -128,6 +129,17 @@ impl Player {
                 self.close()?;
                 self.setting.durability = durability;
                 self.open()
+            }
+            Act::Keep => {
+                self.close()?;
+                self.setting = self.setting.otherwise();
+                let keep = self.setting.keep;
+                let disk: Arc<dyn Disk> = Arc::new(self.disk.clone());
+                set_keep_on(&disk, FOLDER, keep)?;
+                match keep_of_on(&disk, FOLDER)? {
+                    kept if kept == keep => self.open(),
+                    kept => Err(Trouble::Wrong(format!("{keep:?} was said, {kept:?} is kept"))),
+                }
             }
             Act::Kill => {
                 self.kill();

@@ -36,6 +36,8 @@ pub enum Act {
     Close,
     /// It is closed, and opened again in another mode.
     Change(Durability),
+    /// It is closed, told to keep the past as the setting says it otherwise, and opened again.
+    Keep,
     /// The process ends; what the system holds stays. The database is opened again.
     Kill,
     /// The power goes, and something that was not synced with it. The database is opened again.
@@ -50,7 +52,10 @@ pub struct Setting {
     /// When commits are on the disk.
     pub durability: Durability,
     weights: Weights,
-    keep: Keep,
+    /// How far back the past is kept.
+    pub keep: Keep,
+    /// The same at another time of the story.
+    kept_otherwise: Keep,
     sizes: LogSizes,
 }
 
@@ -101,7 +106,18 @@ impl Setting {
     }
 
     fn keep(self, keep: Keep) -> Self {
-        Self { keep, ..self }
+        Self { keep, kept_otherwise: keep, ..self }
+    }
+
+    /// Whether the folder may say so, at some time of the story.
+    pub fn may_keep(&self, keep: Keep) -> bool {
+        keep == self.keep || keep == self.kept_otherwise
+    }
+
+    /// Keeps the past otherwise.
+    #[must_use]
+    pub fn otherwise(self) -> Self {
+        Self { keep: self.kept_otherwise, kept_otherwise: self.keep, ..self }
     }
 
     fn durability(self, durability: Durability) -> Self {
@@ -134,7 +150,14 @@ fn workload(name: &'static str, setting: Setting, acts: Vec<Act>) -> Workload {
 pub fn library() -> Vec<Workload> {
     let kind = Kind { keys: KeyKind::Number, directed: true, weighted: false };
     let (durability, keep) = (Durability::Sync, Keep::Nothing);
-    let plain = Setting { kind, durability, weights: Weights::None, keep, sizes: TINY };
+    let plain = Setting {
+        kind,
+        durability,
+        weights: Weights::None,
+        keep,
+        kept_otherwise: keep,
+        sizes: TINY,
+    };
     [of_commits(plain), of_files(plain), of_modes(plain), of_crashes(plain)].concat()
 }
 
@@ -198,6 +221,16 @@ fn of_files(plain: Setting) -> Vec<Workload> {
             checkpoints(4),
         ),
         workload("everything is kept", plain.keep(Keep::Everything), checkpoints(2)),
+        workload(
+            "the past is kept otherwise",
+            Setting { kept_otherwise: Keep::Everything, ..plain.keep(Keep::Versions(9)) },
+            after(4, &[Act::Keep, SMALL, Checkpoint, SMALL]),
+        ),
+        workload(
+            "the past is given up",
+            Setting { kept_otherwise: Keep::Nothing, ..plain.keep(Keep::Everything) },
+            after(4, &[Checkpoint, SMALL, Act::Keep, SMALL, Checkpoint]),
+        ),
         workload("closed again and again", plain, times(4, &[SMALL, Close, Close])),
     ]
 }
