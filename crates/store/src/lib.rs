@@ -33,6 +33,7 @@ mod service;
 mod stream;
 mod time;
 mod watch;
+mod words;
 
 mod txn;
 
