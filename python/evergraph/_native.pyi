@@ -18,8 +18,11 @@ __all__ = [
     "Stream",
     "Transaction",
     "Windows",
+    "by_node",
     "forked",
+    "lengths",
     "load",
+    "nearest_first",
     "open",
     "read",
     "stream",
@@ -178,4 +181,9 @@ def open(
     place: Place, settings: Settings, progress: Callable[[int, int], object] | None
 ) -> Store: ...
 def watch(path: str, after: int | str) -> Follower: ...
+def by_node(nodes: list[Any], column: Column) -> dict[Any, Any]: ...
+def nearest_first(
+    nodes: list[Any], column: Column, cutoff: float | None = None
+) -> dict[Any, Any]: ...
+def lengths(hops: Column) -> Column: ...
 def forked() -> None: ...

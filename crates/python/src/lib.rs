@@ -14,6 +14,7 @@
 mod changes;
 mod column;
 mod components;
+mod dicts;
 mod error;
 mod export;
 mod follow;
@@ -34,6 +35,8 @@ mod native {
     use crate::column::{Column, stream};
     #[pymodule_export]
     use crate::components::Components;
+    #[pymodule_export]
+    use crate::dicts::{by_node, lengths, nearest_first};
     #[pymodule_export]
     use crate::follow::{Follower, Stream, Windows, watch};
     #[pymodule_export]

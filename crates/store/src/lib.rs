@@ -27,6 +27,7 @@ mod fault;
 mod files;
 mod folder;
 mod history;
+mod load;
 mod log;
 mod repair;
 mod service;
