@@ -1,7 +1,7 @@
 //! A new database in memory that begins with a whole graph: its lists are made at once, in place of
 //! by transactions.
 
-use evergraph_graph::{EdgeList, Key, KeyKind};
+use evergraph_graph::{EdgeList, Key, KeyKind, KeyRef};
 
 use crate::options::{Options, Result, SelfLoops, Weights, kind_in_words};
 use crate::{Database, Error};
@@ -26,7 +26,7 @@ impl Options {
     /// What a transaction that adds the same would be refused for.
     pub fn load(self, list: &EdgeList) -> Result<Database> {
         let weights = list.weights.as_deref().unwrap_or(&[]);
-        let key = |v: u32| list.keys.key(v).map_or(Key::Number(v.into()), |key| key.to_owned());
+        let key = |v: u32| list.keys.key(v).map_or(Key::Number(v.into()), KeyRef::to_owned);
         let fits = match list.keys.kind() {
             KeyKind::Dense => self.keys != KeyKind::Text,
             kind => self.keys == kind,
