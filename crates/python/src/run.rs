@@ -33,10 +33,6 @@ pub(crate) fn run<R: Send>(
 
 /// As [`run`], with a flag of the caller's; meanwhile `watch` is called again and again by the thread
 /// that waits. Its error stops the work as Ctrl-C does.
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method itself is for one lifetime"
-)]
 pub(crate) fn run_watched<R: Send>(
     py: Python<'_>,
     cancel: &Cancel,

@@ -99,7 +99,7 @@ fn begin(db: &Database, question: &Question) -> PyResult<Box<dyn Kept>> {
     let config = RanksConfig { damping: question.damping, tolerance: question.tolerance };
     Ok(match question.about.as_str() {
         "degrees" => {
-            about(StandingDegrees::new(db), above, |output, members| degrees(output, members))?
+            about(StandingDegrees::new(db), above, |output, members| Ok(degrees(output, members)))?
         }
         "components" => about(StandingComponents::new(db), above, |output, members| {
             components(output, members)
@@ -141,7 +141,7 @@ fn by_vertex(members: &Members, name: &'static str, column: Column) -> Answer {
     (None, vec![("vertex", Column::new(members.keys().clone())), (name, column)])
 }
 
-fn degrees(output: &DegreeOutput, members: &Members) -> PyResult<Answer> {
+fn degrees(output: &DegreeOutput, members: &Members) -> Answer {
     let column = |degrees: &[u32]| {
         let degrees = degrees.iter().map(|&degree| u64::from(degree)).collect();
         Column::numbers(members.of_members(degrees))
@@ -150,7 +150,7 @@ fn degrees(output: &DegreeOutput, members: &Members) -> PyResult<Answer> {
     if !output.in_degrees.is_empty() {
         columns.push(("in_degree", column(&output.in_degrees)));
     }
-    Ok((count, columns))
+    (count, columns)
 }
 
 fn components(output: &WccOutput, members: &Members) -> PyResult<Answer> {
