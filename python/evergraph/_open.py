@@ -118,7 +118,13 @@ def open(
 @atexit.register
 def _close_all() -> None:
     """Closes what is still open, so that all that was committed lies on the disk."""
-    for graph in list(_opened):
-        # Those of a parent process are the parent's to close.
-        with contextlib.suppress(ForkedError):
-            graph.close()
+    with contextlib.ExitStack() as stack:
+        # One that cannot be closed does not keep the others from it.
+        for graph in list(_opened):
+            stack.callback(_close, graph)
+
+
+def _close(graph: Graph) -> None:
+    # Those of a parent process are the parent's to close.
+    with contextlib.suppress(ForkedError):
+        graph.close()
