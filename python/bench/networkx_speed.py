@@ -1,21 +1,26 @@
 """How fast the package is beside NetworkX and igraph, on this machine.
 
-    python networkx_speed.py [--graph graph500-18] [--directed] [--repeats 5] [--limit 60]
+    python networkx_speed.py [--graph graph500-18] [--directed] [--repeats 5] [--limit 60] [--json]
 
-Times are those of the call alone, from the loaded graph to the answer as Python objects: NetworkX
-through its backend and by itself (once, given up after ``--limit`` seconds), igraph to lists.
-Then: a call on a tiny graph, loading ten million edges of Arrow columns, and a thread that commits
-while another ranks. Needs the packages networkx, igraph, pyarrow and scipy.
+``evergraph bench python`` runs it. Results are a table in Markdown, or with ``--json`` an object
+per line; what is being measured is told on standard error. Times are those of the call alone, from
+the loaded graph to the answer as Python objects: NetworkX through its backend and by itself (once,
+given up after ``--limit`` seconds), igraph to lists. Then: a call on a tiny graph, loading ten
+million edges of Arrow columns, and a thread that commits while another ranks. Needs the packages
+networkx, igraph, pyarrow and scipy.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import igraph
 import networkx as nx
@@ -30,40 +35,76 @@ MIXED_SECONDS = 5.0
 
 
 def main() -> None:
-    """Measures what was asked for and prints a table in Markdown."""
+    """Measures what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graph", default="graph500-18", help="a generated graph or a file")
     parser.add_argument("--directed", action="store_true")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--limit", type=int, default=60, help="seconds for a call of NetworkX")
     parser.add_argument("--only", choices=["functions", "rest"])
+    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    tell = tell_json if options.json else tell_markdown
+    if not options.json:
+        print("| figure | of | value | beside | that | quotient |\n|---|---|---|---|---|---|")
     if options.only != "rest":
-        functions(options)
+        functions(options, tell)
     if options.only != "functions":
-        rest(options.repeats)
+        rest(options.repeats, tell)
 
 
-def functions(options: argparse.Namespace) -> None:
-    """A row per function: the backend, NetworkX, igraph."""
+class Figure(NamedTuple):
+    """What was measured, and what it stands beside."""
+
+    metric: str
+    of: str
+    unit: str
+    samples: list[float]
+    baseline: str | None = None
+    baseline_value: float | None = None
+    remark: str | None = None
+
+
+Tell = Callable[[Figure], None]
+
+
+def tell_json(figure: Figure) -> None:
+    """A figure as an object on a line."""
+    print(json.dumps(figure._asdict()), flush=True)
+
+
+def tell_markdown(figure: Figure) -> None:
+    """A figure as a row of a table."""
+    value, beside = statistics.median(figure.samples), figure.baseline_value
+    print(
+        f"| {figure.metric} | {figure.of} {figure.remark or ''} | {value:.6g} {figure.unit} | "
+        f"{figure.baseline or ''} | {'' if beside is None else f'{beside:.6g}'} | "
+        f"{'' if beside is None else f'{value / beside:.3g}'} |",
+        flush=True,
+    )
+
+
+def begin(step: str) -> None:
+    """Tells what is measured now."""
+    print(step, file=sys.stderr, flush=True)
+
+
+def functions(options: argparse.Namespace, tell: Tell) -> None:
+    """Each function through the backend, beside NetworkX itself and igraph."""
     graph = eg.read(options.graph, directed=options.directed, duplicates="ignore")
     model, other = eg.to_networkx(graph), to_igraph(graph)
     source = max(graph.degree, key=lambda pair: pair[1])[0]
     place = graph.snapshot().vertices.tolist().index(source)
-    print(f"\n{options.graph}: {graph!r}\n")
-    print("| function | backend | NetworkX | igraph | of NetworkX | of igraph |")
-    print("|---|---|---|---|---|---|")
     for name, ours, theirs in calls(options.directed, source, place):
-        answer = median(lambda call=ours: call(graph), options.repeats)
+        begin(name)
+        took = times(lambda call=ours: call(graph), options.repeats)
         slow = limited(lambda call=ours: call(model), options.limit)
-        peer = median(lambda call=theirs: call(other), options.repeats) if theirs else None
-        print(
-            f"| {name} | {seconds(answer)} | {'> ' if slow is None else ''}"
-            f"{seconds(slow or options.limit)} | {seconds(peer)} | "
-            f"{'> ' if slow is None else ''}{(slow or options.limit) / answer:,.0f} x | "
-            f"{'' if peer is None else f'{answer / peer:.2f} of its time'} |",
-            flush=True,
-        )
+        given_up = None if slow is not None else "NetworkX was given up"
+        beside = slow or float(options.limit)
+        tell(Figure(f"nx_{name}", options.graph, "s", took, "networkx", beside, given_up))
+        if theirs is not None:
+            peer = statistics.median(times(lambda call=theirs: call(other), options.repeats))
+            tell(Figure(f"nx_{name}", options.graph, "s", took, "igraph", peer))
 
 
 Call = Callable[..., object]
@@ -114,27 +155,26 @@ def to_igraph(graph: eg.Graph) -> igraph.Graph:
     return igraph.Graph(n=matrix.shape[0], edges=ends, directed=graph.is_directed())
 
 
-def rest(repeats: int) -> None:
+def rest(repeats: int, tell: Tell) -> None:
     """What is not about one function."""
+    begin("calls on a tiny graph")
     tiny = eg.from_edges([1, 2, 3], [2, 3, 1])
     shown = tiny.snapshot()
     for name, call in (
-        ("nx.pagerank of a triangle", lambda: nx.pagerank(tiny)),
-        (
-            "nx.number_connected_components of a triangle",
-            lambda: nx.number_connected_components(tiny),
-        ),
-        ("Snapshot.bfs of a triangle", lambda: shown.bfs(1)),
+        ("nx.pagerank", lambda: nx.pagerank(tiny)),
+        ("nx.number_connected_components", lambda: nx.number_connected_components(tiny)),
+        ("Snapshot.bfs", lambda: shown.bfs(1)),
         ("Snapshot.has_edge", lambda: shown.has_edge(1, 2)),
         ("Graph.snapshot", tiny.snapshot),
     ):
-        took = median(lambda call=call: [call() for _ in range(TINY_CALLS)], repeats) / TINY_CALLS
-        print(f"{name}: {took * 1e6:.1f} us a call")
-    load(repeats)
-    mixed()
+        took = times(lambda call=call: [call() for _ in range(TINY_CALLS)], repeats)
+        each = [seconds / TINY_CALLS for seconds in took]
+        tell(Figure("python_call", "a triangle", "s", each, remark=name))
+    load(repeats, tell)
+    mixed(tell)
 
 
-def load(repeats: int) -> None:
+def load(repeats: int, tell: Tell) -> None:
     """Ten million edges that a seed gives, as Arrow columns, into a new graph."""
     random = np.random.default_rng(1)
     bits = 20
@@ -143,12 +183,14 @@ def load(repeats: int) -> None:
     pairs = pairs[:LOADED_EDGES]
     columns = [pa.array(pairs >> bits), pa.array(pairs & ((1 << bits) - 1))]
     for keys in ("dense", "number"):
-        took = median(lambda keys=keys: eg.from_edges(*columns, directed=True, keys=keys), repeats)
-        print(f"loading {LOADED_EDGES:,} directed edges, {keys} keys: {took:.2f} s")
+        begin(f"loading {LOADED_EDGES:,} edges, {keys} keys")
+        took = times(lambda keys=keys: eg.from_edges(*columns, directed=True, keys=keys), repeats)
+        tell(Figure("python_load", f"{LOADED_EDGES} edges", "s", took, remark=f"{keys} keys"))
 
 
-def mixed() -> None:
+def mixed(tell: Tell) -> None:
     """Commits of single edges and PageRank: each alone, then both."""
+    begin("commits beside PageRank")
     graph = eg.read("graph500-18")
 
     def commit() -> Callable[[], None]:
@@ -178,11 +220,8 @@ def mixed() -> None:
         thread.start()
     for thread in crew:
         thread.join()
-    for name, before, after in zip(("commits", "PageRank"), alone, both, strict=True):
-        print(
-            f"{name} a second: {before:,.2f} alone, {after:,.2f} beside the other "
-            f"({after / before:.2f})"
-        )
+    for name, before, after in zip(("commits", "pagerank"), alone, both, strict=True):
+        tell(Figure(f"python_{name}", "graph500-18", "1/s", [after], "alone", before))
 
 
 def rate(work: Callable[[], None], limit: float) -> float:
@@ -194,15 +233,15 @@ def rate(work: Callable[[], None], limit: float) -> float:
     return done / (time.perf_counter() - start)
 
 
-def median(call: Callable[[], object], repeats: int) -> float:
+def times(call: Callable[[], object], repeats: int) -> list[float]:
     """Seconds, of calls after one that is not counted."""
     call()
-    times = []
+    took = []
     for _ in range(repeats):
         start = time.perf_counter()
         call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+        took.append(time.perf_counter() - start)
+    return took
 
 
 def limited(call: Callable[[], object], limit: int) -> float | None:
@@ -221,13 +260,6 @@ def limited(call: Callable[[], object], limit: int) -> float | None:
     finally:
         signal.alarm(0)
     return time.perf_counter() - start
-
-
-def seconds(time_taken: float | None) -> str:
-    """A time in a unit that fits."""
-    if time_taken is None:
-        return ""
-    return f"{time_taken:.2f} s" if time_taken >= 1 else f"{time_taken * 1e3:.1f} ms"
 
 
 if __name__ == "__main__":

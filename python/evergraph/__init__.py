@@ -14,48 +14,73 @@ np.float64(1.0)
 
 import os as _os
 
-from . import _native, algorithms, errors
+from . import _native, algorithms, errors, standing
 from ._graph import Graph
+from ._open import open
 from ._snapshot import Snapshot
+from ._streams import Follower, Step, Stream, Windows, watch
 from ._table import Table
 from ._transaction import Attempt, Transaction
 from .convert import from_edges, from_networkx, from_pandas_edgelist, read, to_networkx
 from .errors import (
     AlreadyExistsError,
+    ClosedError,
     ConflictError,
+    CorruptError,
+    DiskFullError,
     EvergraphError,
     ForkedError,
     InvalidError,
     LimitError,
+    LockedError,
     NotFoundError,
+    OutcomeUnknownError,
     ReadError,
+    ReadOnlyError,
     SnapshotExpiredError,
+    StorageError,
+    TooOldError,
     TransactionEndedError,
 )
 
 __all__ = [
     "AlreadyExistsError",
     "Attempt",
+    "ClosedError",
     "ConflictError",
+    "CorruptError",
+    "DiskFullError",
     "EvergraphError",
+    "Follower",
     "ForkedError",
     "Graph",
     "InvalidError",
     "LimitError",
+    "LockedError",
     "NotFoundError",
+    "OutcomeUnknownError",
     "ReadError",
+    "ReadOnlyError",
     "Snapshot",
     "SnapshotExpiredError",
+    "Step",
+    "StorageError",
+    "Stream",
     "Table",
+    "TooOldError",
     "Transaction",
     "TransactionEndedError",
+    "Windows",
     "algorithms",
     "errors",
     "from_edges",
     "from_networkx",
     "from_pandas_edgelist",
+    "open",
     "read",
+    "standing",
     "to_networkx",
+    "watch",
 ]
 
 if hasattr(_os, "register_at_fork"):

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
 from . import _native, _views
 from ._columns import Keys, Weights
 from ._html import facts_html
-from ._settings import Settings
+from ._reads import Key
+from ._settings import Settings, WindowShape
 from ._snapshot import Snapshot
-from ._transaction import DEFAULT_TRIES, Attempt, Key, Transaction, attempts, transaction
+from ._streams import BATCH, Follower, Stream, Windows, changes_table
+from ._table import Table
+from ._transaction import DEFAULT_TRIES, Attempt, Transaction, attempts, transaction
 from .errors import InvalidError, NotFoundError
 
 R = TypeVar("R")
 
 _WEIGHTS = {False: "none", True: "f64"}
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 class Graph:
-    """A graph in memory that many threads change and read at once.
+    """A graph that many threads change and read at once: in memory, or from ``evergraph.open``.
 
     It reads like a graph of NetworkX, always at the newest version, and NetworkX's functions run
     on it. Whatever changes it is a transaction: the methods with NetworkX's names are one each, run
@@ -37,6 +43,7 @@ class Graph:
         max_transaction: Changes a transaction may have.
         max_snapshots: Snapshots that may be open; of more, the oldest expire.
         max_snapshot_age: Seconds a snapshot may be open before it expires.
+        max_transaction_age: Seconds a transaction may be open before it ends.
 
     >>> import evergraph as eg
     >>> graph = eg.Graph()
@@ -67,24 +74,22 @@ class Graph:
         max_transaction: int | None = None,
         max_snapshots: int | None = None,
         max_snapshot_age: float | None = None,
+        max_transaction_age: float | None = None,
     ) -> None:
-        if isolation not in ("snapshot", "serializable"):
-            raise InvalidError(f"isolation={isolation!r}: choose snapshot or serializable")
-        if vertices and keys != "dense":
-            raise InvalidError("vertices= goes with keys='dense'; add other vertices by their keys")
-        settings: Settings = {
-            "directed": directed,
-            "weights": _WEIGHTS[weights] if isinstance(weights, bool) else weights,
-            "keys": keys,
-            "dense": vertices,
-            "self_loops": self_loops,
-            "serializable": isolation == "serializable",
-            "memory_limit": memory_limit,
-            "max_transaction": max_transaction,
-            "max_snapshots": max_snapshots,
-            "max_snapshot_age": max_snapshot_age,
-        }
-        self._take(_native.Store(settings))
+        made = settings(
+            directed=directed,
+            weights=weights,
+            keys=keys,
+            vertices=vertices,
+            self_loops=self_loops,
+            isolation=isolation,
+            memory_limit=memory_limit,
+            max_transaction=max_transaction,
+            max_snapshots=max_snapshots,
+            max_snapshot_age=max_snapshot_age,
+            max_transaction_age=max_transaction_age,
+        )
+        self._take(_native.Store(made))
 
     @classmethod
     def _of(cls, store: _native.Store) -> Graph:
@@ -97,6 +102,7 @@ class Graph:
         self._directed = store.directed
         self._weighted = store.weighted
         self._shown: Snapshot | None = None
+        self._path: str | None = None
 
     # Transactions and snapshots.
 
@@ -124,18 +130,41 @@ class Graph:
         """Calls ``work`` with a transaction until its commit is not refused by a conflict."""
         return transaction(self.begin, work, tries)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, at: int | datetime.datetime | None = None) -> Snapshot:
         """The graph at its newest version. Takes microseconds at any size.
 
         While nothing is committed the same snapshot is given again, with what it has worked out.
+
+        Of a graph in a folder, ``at`` is an older version, or a time: then it is the last version
+        that was written by then, a ``datetime`` without time zone being local. It is put together
+        from the files: in the time that opening takes, and as much memory as the graph. Raises
+        ``TooOldError`` beyond what ``open(keep=)`` says, ``NotFoundError`` for what is to come.
+
+        >>> import evergraph as eg, tempfile
+        >>> with eg.open(tempfile.mkdtemp(), keep="everything") as graph:
+        ...     graph.add_node(1)
+        ...     graph.add_node(2)
+        ...     len(graph.snapshot(at=1)), len(graph.snapshot())
+        (1, 2)
         """
+        if at is not None:
+            return self._show(self._past(at))
         shown = self._shown
         if shown is not None and shown.version == self._store.version:
             return shown
         # Not kept here across a commit: an open snapshot keeps old versions in memory.
-        shown = Snapshot(self._store.snapshot(), self._directed, self._weighted)
+        shown = self._show(self._store.snapshot())
         self._shown = shown
         return shown
+
+    def _past(self, at: int | datetime.datetime) -> _native.Snapshot:
+        if isinstance(at, datetime.datetime):
+            since = at.astimezone(datetime.timezone.utc) - _EPOCH
+            return self._store.snapshot_at_time(since // datetime.timedelta(microseconds=1))
+        return self._store.snapshot_at(at)
+
+    def _show(self, native: _native.Snapshot) -> Snapshot:
+        return Snapshot(native, self._directed, self._weighted)
 
     def _forget(self) -> None:
         self._shown = None
@@ -150,8 +179,142 @@ class Graph:
         return self._store.version
 
     def stats(self) -> dict[str, Any]:
-        """What the graph is doing: counts, open snapshots, memory, outcomes of transactions."""
+        """What the graph is doing: counts, open snapshots, memory, outcomes of transactions.
+
+        ``oldest_version`` is the oldest that somebody reads, ``oldest_age`` for how many seconds.
+        Of a graph in a folder also how much lies there (``log_files``, ``log_bytes``,
+        ``checkpoints``, ``checkpoint_bytes``) and how far back it tells: ``oldest_kept`` is the
+        oldest that ``snapshot`` can show, ``changes_after`` where ``changes`` can begin.
+        """
         return self._store.stats()
+
+    # The folder, if it has one.
+
+    @property
+    def path(self) -> str | None:
+        """The folder; ``None`` if it is in memory."""
+        return self._path
+
+    def sync(self) -> None:
+        """Returns when all that was committed before is on the disk, in every ``durability``."""
+        self._store.sync()
+
+    def checkpoint(self) -> int:
+        """Writes the graph to a file, so that opening need not read the log before; its version.
+
+        Others go on meanwhile. It is done from time to time by itself. Raises ``InvalidError`` for
+        a graph in memory.
+        """
+        return self._store.checkpoint()
+
+    def close(self) -> None:
+        """Ends transactions, followers, streams and standing results, and closes the graph.
+
+        Waits for what other threads are doing. All that was committed is on the disk then, and the
+        folder can be opened again. Snapshots stay readable; whatever else is asked raises
+        ``ClosedError``. Closing again does nothing.
+        """
+        self._forget()
+        self._store.close()
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # The past, and how it became the present: for graphs in folders.
+
+    def position(self, name: str) -> int | None:
+        """How far the reader of a name is, as ``Transaction.set_position`` stored it."""
+        return self._store.position(name)
+
+    def changes(self, after: int, until: int | None = None) -> Table:
+        """What the commits after a version did, up to another (the newest) and with it.
+
+        Columns ``version`` and ``time`` (when it was written) of the commit, ``change`` (one of
+        ``add_vertex``, ``remove_vertex``, ``add_edge``, ``set_weight``, ``remove_edge``),
+        ``source`` (also of a change of a vertex), ``target``, and ``weight`` if edges carry one.
+        Raises ``TooOldError`` beyond what ``open(keep=)`` says.
+
+        >>> import evergraph as eg, tempfile
+        >>> with eg.open(tempfile.mkdtemp(), keep="everything") as graph:
+        ...     graph.add_edge(1, 2)
+        ...     table = graph.changes(0)
+        >>> table["change"].tolist(), table["target"].tolist()
+        (['add_vertex', 'add_vertex', 'add_edge'], [None, None, 2])
+        """
+        until = self.version if until is None else until
+        return changes_table(self._store.changes(after, until), after, until)
+
+    def diff(self, before: int, after: int) -> Table:
+        """What differs between two versions, each vertex and edge once, in the order of their keys.
+
+        As ``changes`` without ``version`` and ``time``: what the commits between them come to.
+
+        >>> import evergraph as eg, tempfile
+        >>> with eg.open(tempfile.mkdtemp(), keep="everything") as graph:
+        ...     graph.add_edge(1, 2)
+        ...     graph.remove_node(2)
+        ...     graph.diff(0, 2).head()
+        [('add_vertex', 1, None)]
+        """
+        return changes_table(self._store.diff(before, after), before, after)
+
+    def follow(
+        self, after: int | None = None, *, most: int = BATCH, timeout: float | None = None
+    ) -> Follower:
+        """The commits after a version (the newest), in batches of ``most`` commits at most.
+
+        Iterating waits for more, ``timeout`` seconds at most each time, ``None`` for ever. A graph
+        that was opened to be read only has no more than it has.
+        """
+        return Follower(self._store.follow(self._after(after)), most, timeout)
+
+    def windows(
+        self,
+        after: int | None = None,
+        *,
+        commits: int | None = None,
+        seconds: float | None = None,
+        step: float | None = None,
+        timeout: float | None = None,
+    ) -> Windows:
+        """The commits after a version (the newest), in windows of so many commits or seconds.
+
+        Time is that of the column ``time``; windows in which nothing was committed are passed over.
+        The next window begins ``step`` commits or seconds later: as many as a window has, unless
+        said, so that windows tumble; with fewer they slide.
+
+        >>> import evergraph as eg, tempfile
+        >>> graph = eg.open(tempfile.mkdtemp(), keep="everything")
+        >>> for key in range(4):
+        ...     graph.add_node(key)
+        >>> sliding = graph.windows(0, commits=2, step=1, timeout=0)
+        >>> [window["source"].tolist() for window in sliding]
+        [[0, 1], [1, 2], [2, 3]]
+        >>> graph.close()
+        """
+        size = seconds if commits is None else commits
+        if size is None or (commits is not None and seconds is not None):
+            raise InvalidError("a window has so many commits, or so many seconds: say one of them")
+        step = size if step is None else step
+        if size <= 0 or step <= 0:
+            raise InvalidError("a window and its step are more than 0")
+        shape: WindowShape = {"commits": commits, "seconds": seconds or 0.0, "step": step}
+        return Windows(self._store.windows(self._after(after), shape), timeout)
+
+    def stream(self, after: int | None = None, *, timeout: float | None = None) -> Stream:
+        """Steps from a version (the newest) on: the newest snapshot, and what changed up to it."""
+        return Stream(self._store.stream(self._after(after)), self._show, timeout)
+
+    def _after(self, after: int | None) -> int:
+        return self.version if after is None else after
 
     # Changes, with NetworkX's names.
 
@@ -340,6 +503,8 @@ class Graph:
         return self.snapshot().plot(*args, **kwargs)
 
     def __repr__(self) -> str:
+        if self._store.is_closed():
+            return "Graph(closed)"
         return repr(self.snapshot()).replace("Snapshot", "Graph", 1)
 
     def _repr_html_(self) -> str:
@@ -359,3 +524,37 @@ def _edge(edge: tuple[Any, ...]) -> tuple[Any, Any, float | None]:
     if set(data) - {"weight"}:
         raise InvalidError(f"an edge carries a weight and nothing else; this has {sorted(data)}")
     return u, v, data.get("weight")
+
+
+def settings(
+    *,
+    directed: bool | None,
+    weights: bool | str | None,
+    keys: str | None,
+    vertices: int,
+    self_loops: bool | None,
+    isolation: str,
+    memory_limit: int | None,
+    max_transaction: int | None,
+    max_snapshots: int | None,
+    max_snapshot_age: float | None,
+    max_transaction_age: float | None,
+) -> Settings:
+    """What a graph is made or opened with, checked as far as that goes here."""
+    if isolation not in ("snapshot", "serializable"):
+        raise InvalidError(f"isolation={isolation!r}: choose snapshot or serializable")
+    if vertices and keys != "dense":
+        raise InvalidError("vertices= goes with keys='dense'; add other vertices by their keys")
+    return {
+        "directed": directed,
+        "weights": _WEIGHTS[weights] if isinstance(weights, bool) else weights,
+        "keys": keys,
+        "dense": vertices,
+        "self_loops": self_loops,
+        "serializable": isolation == "serializable",
+        "memory_limit": memory_limit,
+        "max_transaction": max_transaction,
+        "max_snapshots": max_snapshots,
+        "max_snapshot_age": max_snapshot_age,
+        "max_transaction_age": max_transaction_age,
+    }

@@ -6,18 +6,46 @@ from typing import TypedDict
 
 
 class Settings(TypedDict):
-    """How a graph is made."""
+    """How a graph is made; ``None`` is as usual, or as the folder says."""
 
-    directed: bool
-    weights: str
-    keys: str
+    directed: bool | None
+    weights: str | None
+    keys: str | None
     dense: int
-    self_loops: bool
+    self_loops: bool | None
     serializable: bool
     memory_limit: int | None
     max_transaction: int | None
     max_snapshots: int | None
     max_snapshot_age: float | None
+    max_transaction_age: float | None
+
+
+class Place(TypedDict):
+    """A folder, and how it is opened."""
+
+    path: str
+    durability: str
+    keep: str
+    read_only: bool
+
+
+class WindowShape(TypedDict):
+    """How commits are put together."""
+
+    commits: int | None
+    seconds: float
+    step: float
+
+
+class Question(TypedDict):
+    """What a standing result is about."""
+
+    about: str
+    source: int | str | None
+    damping: float
+    tolerance: float
+    recompute_above: float | None
 
 
 class Shape(TypedDict):

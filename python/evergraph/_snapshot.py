@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from . import _native
 from ._html import facts_html
+from ._reads import Key, PointReads
 from ._table import Table
-from ._transaction import Key
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import scipy.sparse
 
 
-class Snapshot:
+class Snapshot(PointReads[_native.Snapshot]):
     """The graph at one version. It never changes, whatever is committed meanwhile.
 
     Algorithms answer a ``Table`` with a row per vertex, in the order of ``vertices``. They run on
@@ -34,7 +34,7 @@ class Snapshot:
 
     __networkx_backend__: ClassVar[str] = "evergraph"
     __networkx_cache__: ClassVar[None] = None
-    __slots__ = ("_edges", "_list", "_native", "directed", "weighted")
+    __slots__ = ("_edges", "_list", "directed", "weighted")
 
     directed: bool
     """Whether edges have a direction."""
@@ -79,30 +79,6 @@ class Snapshot:
     def has_node(self, key: Key) -> bool:
         """Whether a vertex exists."""
         return self._native.has_vertex(key)
-
-    def has_edge(self, source: Key, target: Key) -> bool:
-        """Whether an edge exists. Ends that do not raise ``NotFoundError``."""
-        return self._native.has_edge(source, target)
-
-    def weight(self, source: Key, target: Key) -> float | None:
-        """The weight of an edge, 1 if edges carry none; ``None`` if there is no such edge."""
-        return self._native.weight(source, target)
-
-    def degree(self, key: Key) -> int:
-        """How many neighbours a vertex has (out-neighbours if edges have a direction)."""
-        return self._native.degree(key)
-
-    def in_degree(self, key: Key) -> int:
-        """How many in-neighbours a vertex has."""
-        return self._native.in_degree(key)
-
-    def neighbours(self, key: Key) -> list[tuple[Any, float]]:
-        """The neighbours of a vertex with the weights of the edges. Time O(neighbours)."""
-        return self._native.neighbours(key)
-
-    def in_neighbours(self, key: Key) -> list[tuple[Any, float]]:
-        """The in-neighbours of a vertex with the weights of the edges."""
-        return self._native.in_neighbours(key)
 
     @property
     def vertices(self) -> npt.NDArray[Any]:

@@ -26,7 +26,7 @@ class Table:
     >>> import evergraph as eg
     >>> table = eg.from_edges([1, 2], [2, 3]).snapshot().bfs(1)
     >>> table
-    Table(vertex, hops; 3 rows at version 2)
+    Table(vertex, hops; 3 rows at version 1)
     >>> table["hops"]
     array([0, 1, 2], dtype=int32)
     >>> table.to_dict()

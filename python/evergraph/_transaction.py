@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 
 from . import _columns, _native
 from ._columns import Keys, Weights
+from ._reads import Key, PointReads
 from .errors import ConflictError
-
-Key = int | str
-"""The key of a vertex: a whole number from 0 to 2**64 - 1, or a text."""
 
 R = TypeVar("R")
 
@@ -19,7 +17,7 @@ DEFAULT_TRIES = 10
 """Enough for writers that meet now and then; those that meet always should be one transaction."""
 
 
-class Transaction:
+class Transaction(PointReads[_native.Transaction]):
     """Changes that become visible together, or not at all.
 
     It reads the graph as it was when it began, with its own changes applied. As a context manager
@@ -39,7 +37,7 @@ class Transaction:
     1
     """
 
-    __slots__ = ("_changed", "_native", "version")
+    __slots__ = ("_changed", "version")
 
     version: int | None
     """The version that the commit made; none before."""
@@ -97,30 +95,6 @@ class Transaction:
         """Whether a vertex exists."""
         return self._native.has_vertex(key)
 
-    def has_edge(self, source: Key, target: Key) -> bool:
-        """Whether an edge exists. Ends that do not are an error."""
-        return self._native.has_edge(source, target)
-
-    def weight(self, source: Key, target: Key) -> float | None:
-        """The weight of an edge, 1 if edges carry none; ``None`` if there is no such edge."""
-        return self._native.weight(source, target)
-
-    def degree(self, key: Key) -> int:
-        """How many neighbours a vertex has (out-neighbours if edges have a direction)."""
-        return self._native.degree(key)
-
-    def in_degree(self, key: Key) -> int:
-        """How many in-neighbours a vertex has."""
-        return self._native.in_degree(key)
-
-    def neighbours(self, key: Key) -> list[tuple[Any, float]]:
-        """The neighbours of a vertex with the weights of the edges."""
-        return self._native.neighbours(key)
-
-    def in_neighbours(self, key: Key) -> list[tuple[Any, float]]:
-        """The in-neighbours of a vertex with the weights of the edges."""
-        return self._native.in_neighbours(key)
-
     def vertices(self) -> list[Any]:
         """The keys of all vertices."""
         return self._native.vertices()
@@ -133,6 +107,14 @@ class Transaction:
     def snapshot_version(self) -> int:
         """The version that it reads."""
         return self._native.snapshot_version()
+
+    def set_position(self, name: str, version: int) -> None:
+        """Stores how far the reader of a name is; it survives or not with the changes.
+
+        ``Graph.position`` tells it. A reader that stores its position together with what it made
+        of the commits up to there does each commit once, whatever happens in between.
+        """
+        self._native.set_position(name, version)
 
     def __len__(self) -> int:
         """How many changes are waiting for the commit."""

@@ -35,7 +35,7 @@ def from_edges(
 
     >>> import evergraph as eg
     >>> eg.from_edges(["a", "b"], ["b", "c"], [1.0, 2.0], directed=True)
-    Graph(3 vertices, 2 edges, directed; version 2)
+    Graph(3 vertices, 2 edges, directed; version 1)
     """
     source, target = _columns.keys(source), _columns.keys(target)
     shape: Shape = {
@@ -117,7 +117,7 @@ def from_networkx(graph: nx.Graph, *, weight: str | None = None) -> Graph:
     >>> import evergraph as eg
     >>> import networkx as nx
     >>> eg.from_networkx(nx.path_graph(4))
-    Graph(4 vertices, 3 edges, undirected; version 2)
+    Graph(4 vertices, 3 edges, undirected; version 1)
     """
     if graph.is_multigraph():
         raise InvalidError("an edge stands once; make it a Graph or DiGraph first")

@@ -9,11 +9,15 @@ class EvergraphError(Exception):
 
 
 class NotFoundError(EvergraphError, LookupError):
-    """A vertex or an edge does not exist; the message names it."""
+    """A vertex, an edge, a version or a database does not exist; the message names it."""
+
+
+class TooOldError(NotFoundError):
+    """A version is no longer kept; the message names the oldest that is."""
 
 
 class AlreadyExistsError(EvergraphError, ValueError):
-    """A vertex or an edge exists already; the message names it."""
+    """A vertex, an edge or a database exists already; the message names it."""
 
 
 class InvalidError(EvergraphError, ValueError):
@@ -33,7 +37,35 @@ class SnapshotExpiredError(EvergraphError):
 
 
 class TransactionEndedError(EvergraphError):
-    """The transaction was committed or rolled back before. Begin a new one."""
+    """The transaction was committed or rolled back, or open for too long. Begin a new one."""
+
+
+class ClosedError(EvergraphError):
+    """The graph was closed. Open it again."""
+
+
+class ReadOnlyError(EvergraphError):
+    """The graph was opened to be read only."""
+
+
+class LockedError(EvergraphError, OSError):
+    """Another process, which the message names, has the folder open. Close it there first."""
+
+
+class StorageError(EvergraphError, OSError):
+    """A call to the disk failed. Commits are refused until the graph is opened again."""
+
+
+class DiskFullError(StorageError):
+    """There is no space left. Nothing was committed; make room and commit again."""
+
+
+class OutcomeUnknownError(StorageError):
+    """The disk failed during a commit: whether it is there shows when the graph is opened again."""
+
+
+class CorruptError(StorageError):
+    """A file is damaged; the message says where. Nothing was opened or changed."""
 
 
 class ForkedError(EvergraphError, RuntimeError):
@@ -41,4 +73,4 @@ class ForkedError(EvergraphError, RuntimeError):
 
 
 class ReadError(EvergraphError, OSError):
-    """A file could not be read; the message names the file and the line."""
+    """A graph file could not be read; the message names the file and the line."""

@@ -82,7 +82,7 @@ class _Reading:
 
     def by_node(self, values: _native.Column) -> dict[Node, Any]:
         """The values of nodes."""
-        return dict(zip(self.nodes, values.to_list(), strict=True))
+        return _native.by_node(self.nodes, values)
 
     def chosen(self, values: _native.Column, nodes: Any) -> Any:
         """The values of all nodes, of a node, or of some nodes."""
@@ -160,8 +160,8 @@ def single_source_shortest_path_length(
 ) -> dict[Node, int]:
     """Hops from a node to those it reaches, nearest first."""
     reading = _Reading(G)
-    hops = reading.native.bfs(reading.key(source)).to_numpy()
-    return _nearest_first(reading, hops, hops >= 0, cutoff)
+    hops = reading.native.bfs(reading.key(source))
+    return _native.nearest_first(reading.nodes, hops, cutoff)
 
 
 def single_source_dijkstra_path_length(
@@ -170,7 +170,7 @@ def single_source_dijkstra_path_length(
     """Lengths of shortest paths from a node to those it reaches, nearest first."""
     reading = _Reading(G)
     distances = _distances(reading, source, weight)
-    return _nearest_first(reading, distances, np.isfinite(distances), cutoff)
+    return _native.nearest_first(reading.nodes, distances, cutoff)
 
 
 def dijkstra_path_length(G: Any, source: Node, target: Node, weight: Any = "weight") -> float:
@@ -180,7 +180,7 @@ def dijkstra_path_length(G: Any, source: Node, target: Node, weight: Any = "weig
     if source == target:
         return 0
     if reading.has(target):
-        column = _distances(reading, source, weight)
+        column = _distances(reading, source, weight).to_numpy()
         length = float(column[_position(reading, target)])
         if np.isfinite(length):
             return length
@@ -200,12 +200,11 @@ def _reached(reading: _Reading, source: Node) -> set[Node]:
     return {reading.nodes[position] for position in np.flatnonzero(hops >= 0).tolist()}
 
 
-def _distances(reading: _Reading, source: Node, weight: Any) -> npt.NDArray[Any]:
+def _distances(reading: _Reading, source: Node, weight: Any) -> _native.Column:
     key = reading.key(source)
     if reading.shown.weighted and weight is not None and _is_own(reading, weight):
-        return reading.native.sssp(key, None).to_numpy()
-    hops = reading.native.bfs(key).to_numpy()
-    return np.where(hops >= 0, hops.astype(np.float64), np.inf)
+        return reading.native.sssp(key, None)
+    return _native.lengths(reading.native.bfs(key))
 
 
 def _is_own(reading: _Reading, weight: Any) -> bool:
@@ -215,21 +214,6 @@ def _is_own(reading: _Reading, weight: Any) -> bool:
 
 def _position(reading: _Reading, node: Node) -> int:
     return reading.nodes.index(node) if reading._index is None else reading._index[node]
-
-
-def _nearest_first(
-    reading: _Reading,
-    lengths: npt.NDArray[Any],
-    reached: npt.NDArray[np.bool_],
-    cutoff: float | None,
-) -> dict[Node, Any]:
-    if cutoff is not None:
-        reached = reached & (lengths <= cutoff)
-    positions = np.flatnonzero(reached)
-    lengths = lengths[positions]
-    order = np.argsort(lengths, kind="stable")
-    nodes = map(reading.nodes.__getitem__, positions[order].tolist())
-    return dict(zip(nodes, lengths[order].tolist(), strict=True))
 
 
 # Triangles.

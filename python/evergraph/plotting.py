@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ._reads import Key
 from ._snapshot import Snapshot
 from ._table import Table
-from ._transaction import Key
 from .errors import InvalidError
 
 if TYPE_CHECKING:

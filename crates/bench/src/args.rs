@@ -138,7 +138,9 @@ pub enum What {
     Recover,
     /// Standing results brought up to date after small batches, beside computing them anew
     Standing,
-    /// All of these
+    /// The Python package beside `NetworkX` and igraph, in the Python of the virtual environment
+    Python,
+    /// All of these but python
     All,
 }
 

@@ -66,6 +66,9 @@ pub enum Error {
     /// The process whose memory is measured failed.
     #[error("the process whose memory is measured: {0}")]
     Worker(String),
+    /// What measures the Python package could not be run.
+    #[error("{0}")]
+    Python(String),
     /// The system does not say what must be known.
     #[error("this system does not tell {0}")]
     Unknown(&'static str),

@@ -30,8 +30,6 @@ const THREADS_MAX: usize = 4096;
 const WRITERS_MAX: usize = 256;
 /// A day.
 const SECONDS_MAX: f64 = 86_400.0;
-/// An hour.
-const GROUP_MS_MAX: u64 = 3_600_000;
 /// Edges that fit a transaction in any case, whatever they carry.
 const BATCH_MAX: usize = 1 << 24;
 /// When the commits of a demo are on the disk: soon, and no commit waits for it.
@@ -276,19 +274,7 @@ fn when(word: &str) -> Result<When> {
 
 /// When a commit is on the disk, by its name.
 fn durability(word: &str) -> Result<Durability> {
-    let group = word.strip_prefix("group:").and_then(|number| number.parse().ok());
-    match (word, group) {
-        ("sync", _) => Ok(Durability::Sync),
-        ("os", _) => Ok(Durability::Os),
-        ("none", _) => Ok(Durability::None),
-        (_, Some(ms)) if (1..=GROUP_MS_MAX).contains(&ms) => {
-            Ok(Durability::Group(Duration::from_millis(ms)))
-        }
-        _ => usage(format!(
-            "--durability: `{word}` is not sync, group:MS with 1 to {GROUP_MS_MAX} milliseconds, \
-             os or none"
-        )),
-    }
+    word.parse().or_else(|error| usage(format!("--durability: {error}")))
 }
 
 impl LoadPlan {
@@ -642,20 +628,12 @@ mod tests {
     }
 
     #[test]
-    fn modes_of_durability_have_names() {
-        let group = |ms| Durability::Group(Duration::from_millis(ms));
-        for (word, is) in [
-            ("sync", Durability::Sync),
-            ("group:1", group(1)),
-            ("group:250", group(250)),
-            ("os", Durability::Os),
-            ("none", Durability::None),
-        ] {
-            assert_eq!(durability(word).expect("a mode"), is);
-        }
-        for word in ["", "group", "group:", "group:0", "group:3600001", "group:-1", "Sync"] {
-            assert!(matches!(durability(word), Err(Failure::Usage(_))), "{word}");
-        }
+    fn a_mode_of_durability_that_is_none_is_refused() {
+        assert_eq!(durability("os").ok(), Some(Durability::Os));
+        let refused = durability("often");
+        assert!(
+            matches!(refused, Err(Failure::Usage(why)) if why.contains("--durability: `often`"))
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A whole graph into a database, by transactions.
+//! A whole graph into a database: by transactions, or at once into a new one.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,19 +40,23 @@ pub fn options_for(list: &EdgeList) -> Options {
     options.weights(weights)
 }
 
-/// Makes a database in memory and loads a graph into it, on rayon's current thread pool.
+/// Makes a database in memory that begins with a graph, on rayon's current thread pool; see
+/// [`Options::load`].
 ///
 /// ```
 /// use evergraph::graph::generate::{GraphSpec, Weights};
 /// let spec: GraphSpec = "graph500-6".parse()?;
-/// let db = evergraph::load(&spec.generate(Weights::None, &())?, &Default::default(), &())?;
+/// let db = evergraph::load(&spec.generate(Weights::None, &())?, &())?;
 /// assert_eq!(db.stats().vertices, 64);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn load(list: &EdgeList, options: &LoadOptions, progress: &dyn Progress) -> Result<Database> {
-    let db = options_for(list).in_memory();
-    load_into(&db, list, options, progress)?;
-    Ok(db)
+pub fn load(list: &EdgeList, progress: &dyn Progress) -> Result<Database> {
+    let total = Some(list.edges.len() as u64);
+    let status = Status { stage: Stage::Arranging, done: 0, total, lines: 0 };
+    if progress.tick(&status) == ControlFlow::Break(()) {
+        return Err(Error::Interrupted);
+    }
+    Ok(options_for(list).load(list)?)
 }
 
 /// Adds the vertices and edges of a graph to a database. Batches that were committed before an

@@ -38,6 +38,54 @@ struct Rows {
     ends: Vec<VertexId>,
 }
 
+/// The neighbour lists of one side of a graph, ascending, with the weights beside them.
+#[derive(Debug)]
+pub struct Lists<W: Weight> {
+    rows: Rows,
+    weights: Vec<W>,
+}
+
+impl<W: Weight> Lists<W> {
+    /// The out-lists of an edge list; those of all neighbours where edges have no direction. Edges
+    /// without a weight get weight 1. Time O(E log d), memory twice the result.
+    ///
+    /// # Errors
+    /// A list that is no simple graph.
+    pub fn out(list: &EdgeList) -> Result<Self, BuildError> {
+        Self::of(list, !list.directed, |&(u, v)| (u, v))
+    }
+
+    /// The in-lists of an edge list whose edges have a direction.
+    ///
+    /// # Errors
+    /// A list that is no simple graph.
+    pub fn incoming(list: &EdgeList) -> Result<Self, BuildError> {
+        Self::of(list, false, |&(u, v)| (v, u))
+    }
+
+    fn of(
+        list: &EdgeList,
+        both: bool,
+        ends: impl Fn(&(VertexId, VertexId)) -> (VertexId, VertexId) + Sync,
+    ) -> Result<Self, BuildError> {
+        let vertices = list.keys.len();
+        let outside = |&&(u, v): &&(VertexId, VertexId)| u >= vertices || v >= vertices;
+        if let Some(&(u, v)) = list.edges.par_iter().find_any(outside) {
+            return Err(BuildError::OutOfRange(u, v));
+        }
+        let weights = list.weights.as_deref();
+        let (rows, weights) = scatter(vertices, &list.edges, weights, both, ends)?;
+        Ok(Self { rows, weights })
+    }
+
+    /// The list of a vertex, and the weights beside it.
+    #[inline]
+    pub fn list(&self, v: VertexId) -> (&[VertexId], &[W]) {
+        let span = self.rows.span(v);
+        (&self.rows.ends[span.clone()], &self.weights[span])
+    }
+}
+
 /// An edge list that is not a simple graph over its own vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -55,20 +103,9 @@ impl<W: Weight> Csr<W> {
     ///
     /// Edges without a weight get weight 1.
     pub fn from_edges(list: &EdgeList) -> Result<Self, BuildError> {
+        let Lists { rows: out, weights } = Lists::out(list)?;
+        let incoming = if list.directed { Some(Lists::<()>::incoming(list)?.rows) } else { None };
         let vertices = list.keys.len();
-        if let Some(&(u, v)) =
-            list.edges.par_iter().find_any(|&&(u, v)| u >= vertices || v >= vertices)
-        {
-            return Err(BuildError::OutOfRange(u, v));
-        }
-        let weights = list.weights.as_deref();
-        let both = !list.directed;
-        let (out, weights) = scatter(vertices, &list.edges, weights, both, |&(u, v)| (u, v))?;
-        let incoming = if list.directed {
-            Some(scatter::<()>(vertices, &list.edges, None, false, |&(u, v)| (v, u))?.0)
-        } else {
-            None
-        };
         Ok(Self { out, weights, incoming, present: all_present(vertices), vertices })
     }
 

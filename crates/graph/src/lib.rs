@@ -8,6 +8,7 @@
 // What a graph is made of.
 pub mod id;
 pub mod key;
+pub mod rank;
 pub mod weight;
 
 // What algorithms read.

@@ -7,9 +7,12 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt32Type,
+    UInt64Type,
+};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, StringArray};
-use arrow_array::{Float64Array, Int32Array, Int64Array, UInt64Array};
+use arrow_array::{Float64Array, Int32Array, Int64Array, TimestampMicrosecondArray, UInt64Array};
 use arrow_buffer::ScalarBuffer;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -28,11 +31,23 @@ use crate::error::{InvalidError, internal};
 #[pyclass(frozen, module = "evergraph._native")]
 pub(crate) struct Column {
     array: ArrayRef,
+    /// Whether values may be missing.
+    nullable: bool,
 }
 
 impl Column {
     pub(crate) fn new(array: ArrayRef) -> Self {
-        Self { array }
+        Self { array, nullable: false }
+    }
+
+    /// A column whose values may be missing, whether or not one is.
+    pub(crate) fn nullable(array: ArrayRef) -> Self {
+        Self { array, nullable: true }
+    }
+
+    /// Moments, in microseconds since 1970.
+    pub(crate) fn times(micros: Vec<i64>) -> Self {
+        Self::new(Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC")))
     }
 
     pub(crate) fn floats(values: Vec<f64>) -> Self {
@@ -52,6 +67,33 @@ impl Column {
     pub(crate) fn array(&self) -> &ArrayRef {
         &self.array
     }
+
+    fn object_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("numpy")?.call_method1("array", (self.to_list(py)?, "O"))
+    }
+
+    fn field(&self, name: &str) -> Field {
+        Field::new(name, self.array.data_type().clone(), self.nullable)
+    }
+
+    /// The values of an array of numbers as Python objects.
+    fn objects<'py, T: ArrowPrimitiveType>(
+        &self,
+        py: Python<'py>,
+        object: impl Fn(T::Native) -> Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let values = self.array.as_primitive::<T>();
+        PyList::new(py, values.iter().map(|value| value.map(&object)))
+    }
+}
+
+/// A moment as an aware `datetime`.
+fn moment(py: Python<'_>, micros: i64) -> PyResult<Bound<'_, PyAny>> {
+    let datetime = py.import("datetime")?;
+    let utc = datetime.getattr("timezone")?.getattr("utc")?;
+    let epoch = datetime.getattr("datetime")?.call_method1("fromtimestamp", (0, utc))?;
+    let since = datetime.getattr("timedelta")?.call1((0, 0, micros))?;
+    epoch.add(since)
 }
 
 #[pymethods]
@@ -60,9 +102,16 @@ impl Column {
         self.array.len()
     }
 
-    /// The values as a new `NumPy` array; texts as an array of objects.
+    /// The values as a new `NumPy` array. Texts become an array of objects, and so does whatever may
+    /// be missing, but for floats, where it is NaN.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self.array.data_type() {
+            DataType::Float64 if self.nullable => {
+                let values = self.array.as_primitive::<Float64Type>().iter();
+                let values = values.map(|value| value.unwrap_or(f64::NAN));
+                PyArray1::from_iter(py, values).into_any()
+            }
+            _ if self.nullable => self.object_array(py)?,
             DataType::Float64 => {
                 PyArray1::from_slice(py, self.array.as_primitive::<Float64Type>().values())
                     .into_any()
@@ -78,32 +127,39 @@ impl Column {
                 PyArray1::from_slice(py, self.array.as_primitive::<UInt32Type>().values())
                     .into_any()
             }
-            _ => py.import("numpy")?.call_method1("array", (self.to_list(py)?, "O"))?,
+            DataType::Timestamp(..) => {
+                let micros = self.array.as_primitive::<TimestampMicrosecondType>().values();
+                PyArray1::from_slice(py, micros).call_method1("view", ("datetime64[us]",))?
+            }
+            _ => self.object_array(py)?,
         })
     }
 
-    /// The values as a list of Python objects.
+    /// The values as a list of Python objects; what is missing is `None`.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         match self.array.data_type() {
             DataType::Float64 => {
-                let values = self.array.as_primitive::<Float64Type>().values();
-                PyList::new(py, values.iter().map(|&value| PyFloat::new(py, value)))
+                self.objects::<Float64Type>(py, |value| PyFloat::new(py, value).into_any())
             }
             DataType::Int32 => {
-                let values = self.array.as_primitive::<Int32Type>().values();
-                PyList::new(py, values.iter().map(|&value| PyInt::new(py, value)))
+                self.objects::<Int32Type>(py, |value| PyInt::new(py, value).into_any())
             }
             DataType::UInt64 => {
-                let values = self.array.as_primitive::<UInt64Type>().values();
-                PyList::new(py, values.iter().map(|&value| PyInt::new(py, value)))
+                self.objects::<UInt64Type>(py, |value| PyInt::new(py, value).into_any())
             }
             DataType::UInt32 => {
-                let values = self.array.as_primitive::<UInt32Type>().values();
-                PyList::new(py, values.iter().map(|&value| PyInt::new(py, value)))
+                self.objects::<UInt32Type>(py, |value| PyInt::new(py, value).into_any())
+            }
+            DataType::Timestamp(..) => {
+                let micros = self.array.as_primitive::<TimestampMicrosecondType>().values();
+                let moments: Vec<_> =
+                    micros.iter().map(|&at| moment(py, at)).collect::<PyResult<_>>()?;
+                PyList::new(py, moments)
             }
             DataType::Utf8 => {
-                let texts = self.array.as_string::<i32>();
-                let texts = (0..texts.len()).map(|at| PyString::new(py, texts.value(at)));
+                let texts = self.array.as_string::<i32>().iter();
+                let texts: Vec<_> =
+                    texts.map(|text| text.map(|text| PyString::new(py, text))).collect();
                 PyList::new(py, texts)
             }
             other => Err(internal(&format!("a column of {other}"))),
@@ -116,7 +172,7 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let field = Arc::new(Field::new("", self.array.data_type().clone(), false));
+        let field = Arc::new(self.field(""));
         Ok(to_array_pycapsules(py, field, &self.array, requested_schema)?)
     }
 }
@@ -131,7 +187,7 @@ pub(crate) fn stream<'py>(
     requested_schema: Option<Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let fields = names.iter().zip(&columns);
-    let fields = fields.map(|(name, c)| Field::new(name, c.array.data_type().clone(), false));
+    let fields = fields.map(|(name, column)| column.field(name));
     let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let arrays = columns.iter().map(|column| Arc::clone(&column.array)).collect();
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);

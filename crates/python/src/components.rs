@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::{UInt32Array, UInt64Array};
 use arrow_select::take::take;
+use evergraph::graph::VertexId;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySet};
 
 use crate::column::Column;
 use crate::error::{InvalidError, internal};
+use crate::snapshot::Members;
 
 /// Which vertices hang together.
 ///
@@ -22,7 +24,10 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub(crate) fn new(labels: Vec<u32>, count: u32) -> Self {
+    /// The components whose labels are ids of vertices, by id.
+    pub(crate) fn of(members: &Members, labels: &[VertexId], count: u32) -> Self {
+        let positions = members.positions(labels.len() as u32);
+        let labels = members.ids().map(|v| positions[labels[v as usize] as usize]).collect();
         Self { labels, count }
     }
 
@@ -50,7 +55,7 @@ impl Components {
     }
 
     /// Of a column with a value per vertex, the value at the first vertex of each component.
-    fn name(&self, values: &Column) -> PyResult<Column> {
+    pub(crate) fn name(&self, values: &Column) -> PyResult<Column> {
         let labels = UInt32Array::from(self.labels.clone());
         let named = take(values.array().as_ref(), &labels, None);
         named.map(Column::new).map_err(|error| internal(&error.to_string()))

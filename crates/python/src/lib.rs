@@ -6,19 +6,25 @@
 //!
 //! # Threads
 //!   Whatever may take long runs without the interpreter's lock (`run.rs`), on a pool of threads
-//!   that is made again in a forked child (`fork.rs`).
+//!   that is made again in a forked child (`fork.rs`). Closing a graph waits for what others do with
+//!   it (`lend.rs`).
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "Python hands its arguments over by value")]
 
+mod changes;
 mod column;
 mod components;
+mod dicts;
 mod error;
 mod export;
+mod follow;
 mod fork;
 mod key;
+mod lend;
 mod read;
 mod run;
 mod snapshot;
+mod standing;
 mod store;
 mod transaction;
 
@@ -30,13 +36,19 @@ mod native {
     #[pymodule_export]
     use crate::components::Components;
     #[pymodule_export]
+    use crate::dicts::{by_node, lengths, nearest_first};
+    #[pymodule_export]
+    use crate::follow::{Follower, Stream, Windows, watch};
+    #[pymodule_export]
     use crate::fork::forked;
     #[pymodule_export]
     use crate::read::{load, read};
     #[pymodule_export]
     use crate::snapshot::Snapshot;
     #[pymodule_export]
-    use crate::store::Store;
+    use crate::standing::Standing;
+    #[pymodule_export]
+    use crate::store::{Store, open};
     #[pymodule_export]
     use crate::transaction::Transaction;
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use evergraph::Error;
+use evergraph::graph::rank::by_rank;
 use evergraph::graph::read::{Duplicates, KeyChoice, ReadOptions, SelfLoops};
 use evergraph::graph::{EdgeList, GraphSource, KeyKind, KeyTable, MAX_VERTICES, VertexId};
-use evergraph::{Error, LoadOptions};
 use pyo3::prelude::*;
 
 use crate::column::{Keys, Weights, check_lengths};
@@ -43,7 +44,7 @@ pub(crate) fn load(
     check_lengths(&source, &target, weights.as_ref())?;
     let kind = key_kind(&shape.keys)?;
     let edges = Edges { source, target, weights, vertices };
-    let list = py.detach(|| edge_list(edges, kind, shape.directed))?;
+    let list = run(py, |_| Ok(edge_list(edges, kind, shape.directed)))??;
     store(py, |_| Ok(list))
 }
 
@@ -114,15 +115,22 @@ fn store(
             _ if cancel.is_cancelled() => Error::Interrupted,
             error => error,
         })?;
-        evergraph::load(&list, &LoadOptions::default(), &listener)
+        evergraph::load(&list, &listener)
     })?;
     Ok(Store::new(db))
 }
 
-/// Numbers the ends of edges: given vertices first, then ends as they come; in the order of the
-/// numbers where these are dense.
+/// Numbers the ends of edges: numbers by their rank, dense ones are what they are. Where vertices are
+/// given they come first, then ends as they come, and so it is with texts.
 fn edge_list(edges: Edges, kind: KeyKind, directed: bool) -> PyResult<EdgeList> {
     let Edges { source, target, weights, vertices } = edges;
+    let weights = weights.map(|weights| weights.0.to_vec());
+    if let (KeyKind::Number, Keys::Numbers(source), Keys::Numbers(target), None) =
+        (kind, &source, &target, &vertices)
+    {
+        let (keys, edges) = by_rank(source, target).ok_or_else(full)?;
+        return Ok(EdgeList { directed, keys, edges, weights });
+    }
     let mut keys = match kind {
         KeyKind::Dense => dense_table(vertices.as_ref(), &source, &target)?,
         kind => KeyTable::empty(kind),
@@ -136,7 +144,6 @@ fn edge_list(edges: Edges, kind: KeyKind, directed: bool) -> PyResult<EdgeList> 
     for at in 0..source.len() {
         list.push((id(&mut keys, source.key(at))?, id(&mut keys, target.key(at))?));
     }
-    let weights = weights.map(|weights| weights.0.to_vec());
     Ok(EdgeList { directed, keys, edges: list, weights })
 }
 
@@ -155,10 +162,14 @@ fn dense_table(vertices: Option<&Keys>, source: &Keys, target: &Keys) -> PyResul
     }
 }
 
+fn full() -> PyErr {
+    LimitError::new_err(format!("a graph holds {MAX_VERTICES} vertices"))
+}
+
 fn id(keys: &mut KeyTable, key: evergraph::graph::KeyRef<'_>) -> PyResult<VertexId> {
     use evergraph::graph::key::KeyRefusal;
     keys.get_or_push(key).map_err(|refusal| match refusal {
-        KeyRefusal::Full => LimitError::new_err(format!("a graph holds {MAX_VERTICES} vertices")),
+        KeyRefusal::Full => full(),
         _ => InvalidError::new_err(format!(
             "{key} is not a key of this graph; say keys=\"text\" for texts, \"number\" for numbers"
         )),

@@ -11,7 +11,7 @@ use evergraph::graph::progress::{Progress, Status};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::{internal, to_python};
+use crate::error::{InvalidError, internal, to_python};
 use crate::fork::process;
 
 /// How often the waiting thread looks for Ctrl-C: often enough to feel immediate.
@@ -23,23 +23,30 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 /// Runs `work` on the pool, while other Python threads go on. Ctrl-C raises the flag that `work`
 /// is given and, once `work` has returned, `KeyboardInterrupt`.
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method itself is for one lifetime"
-)]
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Cancel) -> evergraph::Result<R> + Send,
 ) -> PyResult<R> {
-    let pool = pool(py)?;
     let cancel = Cancel::default();
+    run_watched(py, &cancel, || work(&cancel), |_| Ok(()))
+}
+
+/// As [`run`], with a flag of the caller's; meanwhile `watch` is called again and again by the thread
+/// that waits. Its error stops the work as Ctrl-C does.
+pub(crate) fn run_watched<R: Send>(
+    py: Python<'_>,
+    cancel: &Cancel,
+    work: impl FnOnce() -> evergraph::Result<R> + Send,
+    mut watch: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+) -> PyResult<R> {
+    let pool = pool(py)?;
     let (sender, receiver) = mpsc::sync_channel(1);
-    let (pool, flag) = (&pool, &cancel);
+    let pool = &pool;
     py.detach(move || {
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
                 // The receiver lives until the scope ends.
-                let _ = sender.send(work(flag));
+                let _ = sender.send(work());
             });
             let mut interrupt = None;
             loop {
@@ -48,8 +55,9 @@ pub(crate) fn run<R: Send>(
                     Ok(answer) => return answer.map_err(to_python),
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(|py| py.check_signals()) {
-                            flag.cancel();
+                        let looked = Python::attach(|py| py.check_signals().and(watch(py)));
+                        if let Err(error) = looked {
+                            cancel.cancel();
                             interrupt.get_or_insert(error);
                         }
                     }
@@ -74,6 +82,11 @@ fn pool(_attached: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     // The threads of the parent do not exist here, so nothing may wait for them.
     std::mem::forget(pool.replace((process(), Arc::clone(&threads))));
     Ok(threads)
+}
+
+/// A duration that Python gave in seconds.
+pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds).map_err(|error| InvalidError::new_err(error.to_string()))
 }
 
 /// Passes a raised flag on to readers and loaders.

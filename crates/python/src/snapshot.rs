@@ -44,7 +44,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    fn of(shown: &Shown) -> Result<Self> {
+    pub(crate) fn of(shown: &Shown) -> Result<Self> {
         let keys = shown.keys()?;
         let gaps = keys.iter().any(Option::is_none);
         let is_member = |v: &VertexId| keys[*v as usize].is_some();
@@ -63,7 +63,7 @@ impl Members {
     }
 
     /// The values of members, in the order of positions.
-    fn of_members<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
+    pub(crate) fn of_members<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
         match &self.ids {
             Some(ids) => ids.iter().map(|&v| values[v as usize]).collect(),
             None => values,
@@ -151,10 +151,7 @@ impl Snapshot {
         let inner = self.inner.get()?;
         run(py, |cancel| {
             let (labels, count) = work(&inner.shown, cancel.clone())?;
-            let members = inner.members()?;
-            let positions = members.positions(labels.len() as u32);
-            let labels = members.of_members(labels);
-            Ok(Components::new(labels.iter().map(|&v| positions[v as usize]).collect(), count))
+            Ok(Components::of(inner.members()?, &labels, count))
         })
     }
 }

@@ -1,17 +1,15 @@
 //! A transaction, as Python holds it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use evergraph::graph::KeyRef;
-use evergraph::{Database, Isolation, StoreError, Transaction as Buffered};
+use evergraph::{Database, Isolation, StoreError, Transaction as Buffered, Version};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use self_cell::self_cell;
 
 use crate::column::{Keys, Weights, check_lengths};
 use crate::error::{TransactionEndedError, of_store};
-use crate::fork::AtHome;
 use crate::key::{PyKey, object, pairs};
+use crate::lend::{Lender, Loan};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -30,41 +28,36 @@ self_cell!(
 /// Changes that become visible together, or not at all.
 #[pyclass(frozen, module = "evergraph._native")]
 pub(crate) struct Transaction {
-    open: AtHome<Mutex<Open>>,
+    open: Loan<Open>,
 }
 
 impl Transaction {
-    pub(crate) fn begin(db: &Database, isolation: Option<Isolation>) -> Result<Self> {
-        let open = Open::try_new(db.clone(), |db| {
-            let begun = match isolation {
-                Some(isolation) => db.begin_with(isolation),
-                None => db.begin(),
-            };
-            begun.map(Some)
+    pub(crate) fn begin(lender: &Lender, isolation: Option<Isolation>) -> PyResult<Self> {
+        let open = lender.lend(|db| {
+            Open::try_new(db.clone(), |db| {
+                let begun = match isolation {
+                    Some(isolation) => db.begin_with(isolation),
+                    None => db.begin(),
+                };
+                begun.map(Some)
+            })
         })?;
-        Ok(Self { open: AtHome::new(Mutex::new(open)) })
+        Ok(Self { open: open.map_err(|error| of_store(&error))? })
     }
 
-    /// Passes the transaction on, if it has not ended.
+    /// Passes the transaction on, if it has not ended. A batch takes long, and so may another thread
+    /// that holds the transaction.
     fn with<R: Send>(
         &self,
         py: Python<'_>,
         act: impl FnOnce(&mut Buffered<'_>) -> Result<R> + Send,
     ) -> PyResult<R> {
-        let open = self.open.get()?;
-        // A batch takes long, and so may another thread that holds the transaction.
-        py.detach(|| lock(open).with_dependent_mut(|_, tx| tx.as_mut().map(act)))
-            .ok_or_else(ended)?
-            .map_err(|error| of_store(&error))
+        told(self.open.with(py, |open| running(open, act))?)
     }
 
     /// As [`Transaction::with`], for what takes less time than to let go of the lock.
     fn quick<R>(&self, act: impl FnOnce(&mut Buffered<'_>) -> Result<R>) -> PyResult<R> {
-        let open = self.open.get()?;
-        lock(open)
-            .with_dependent_mut(|_, tx| tx.as_mut().map(act))
-            .ok_or_else(ended)?
-            .map_err(|error| of_store(&error))
+        told(self.open.quick(|open| running(open, act))?)
     }
 }
 
@@ -192,8 +185,16 @@ impl Transaction {
         self.quick(|tx| Ok(tx.snapshot_version().0))
     }
 
+    /// Stores how far a reader is, with the changes.
+    fn set_position(&self, name: &str, version: u64) -> PyResult<()> {
+        self.quick(|tx| {
+            tx.set_position(name, Version(version));
+            Ok(())
+        })
+    }
+
     fn is_open(&self) -> PyResult<bool> {
-        Ok(lock(self.open.get()?).with_dependent(|_, tx| tx.is_some()))
+        self.open.quick(|open| open.with_dependent(|_, tx| tx.is_some()))
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -202,19 +203,30 @@ impl Transaction {
 
     /// Makes the changes visible; the version they make.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
-        let open = self.open.get()?;
-        let committed =
-            py.detach(|| lock(open).with_dependent_mut(|_, tx| tx.take().map(Buffered::commit)));
-        let version = committed.ok_or_else(ended)?.map_err(|refused| of_store(&refused.error))?;
-        Ok(version.0)
+        let commit =
+            |open: &mut Open| open.with_dependent_mut(|_, tx| tx.take().map(Buffered::commit));
+        let committed = self.open.with(py, commit)?.ok_or_else(ended)?;
+        Ok(committed.map_err(|refused| of_store(&refused.error))?.0)
     }
 
     /// Forgets the changes.
     fn rollback(&self) -> PyResult<()> {
-        lock(self.open.get()?)
-            .with_dependent_mut(|_, tx| tx.take().map(Buffered::rollback))
-            .ok_or_else(ended)
+        let rollback =
+            |open: &mut Open| open.with_dependent_mut(|_, tx| tx.take().map(Buffered::rollback));
+        self.open.quick(rollback)?.ok_or_else(ended)
     }
+}
+
+/// What is done with a transaction that has not ended.
+fn running<R>(
+    open: &mut Open,
+    act: impl FnOnce(&mut Buffered<'_>) -> Result<R>,
+) -> Option<Result<R>> {
+    open.with_dependent_mut(|_, tx| tx.as_mut().map(act))
+}
+
+fn told<R>(done: Option<Result<R>>) -> PyResult<R> {
+    done.ok_or_else(ended)?.map_err(|error| of_store(&error))
 }
 
 fn add_edge(
@@ -227,10 +239,6 @@ fn add_edge(
         Some(weight) => tx.add_weighted_edge(source, target, weight),
         None => tx.add_edge(source, target),
     }
-}
-
-fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ended() -> PyErr {

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
+use evergraph_graph::csr::BuildError;
+use evergraph_graph::{EdgeList, Key, KeyKind, KeyRef, VertexId};
 
 pub(crate) use crate::engine::Engine;
 
@@ -183,6 +184,16 @@ impl Database {
     pub(crate) fn with_options(options: Options) -> Self {
         let inner = Arc::new(Inner::new(options, Versions::new(FIRST_VERSION), None));
         Self::kept(inner, None)
+    }
+
+    /// A database in memory that begins with a graph.
+    pub(crate) fn with_list(options: Options, list: &EdgeList) -> Result<Self> {
+        let inner = Inner::new(options, Versions::new(FIRST_VERSION + 1), None);
+        inner.load_list(list)?;
+        if let Some((limit, used)) = inner.excess(0) {
+            return Err(Error::MemoryLimit { limit, used });
+        }
+        Ok(Self::kept(Arc::new(inner), None))
     }
 
     /// The graph that was found in a folder.
@@ -531,6 +542,22 @@ impl Inner {
         let copy = self.copy_of(&state);
         copy.take_in(&window)?;
         Ok(copy.snapshot()?.shown_as(version))
+    }
+
+    /// Fills a new database with the graph of a list.
+    pub(crate) fn load_list(&self, list: &EdgeList) -> Result<()> {
+        let keys: Vec<Option<Key>> = match self.dictionary.kind() {
+            KeyKind::Dense => Vec::new(),
+            _ => list.keys.iter().map(|key| Some(key.to_owned())).collect(),
+        };
+        self.dictionary.load(list.keys.len(), &keys, |_| true);
+        let version = self.versions.clock.visible();
+        self.engine.load_list(list, version).map_err(|error| match error {
+            BuildError::Duplicate(u, v) => {
+                Error::DuplicateEdge { source_key: self.key_of(u), target_key: self.key_of(v) }
+            }
+            error => unreachable!("the ends of an edge list are its vertices: {error}"),
+        })
     }
 
     /// Opens a snapshot of the newest version.

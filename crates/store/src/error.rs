@@ -53,6 +53,14 @@ pub enum Error {
         /// What the other changed.
         subject: Subject,
     },
+    /// A word for an option that there is none of.
+    #[error("`{given}` is not {choices}")]
+    NoSuchChoice {
+        /// The word.
+        given: String,
+        /// The words that there are.
+        choices: &'static str,
+    },
     /// The weight is not a number.
     #[error("the weight of edge {source_key} {target_key} is not a number")]
     InvalidWeight {

@@ -28,6 +28,7 @@ mod files;
 mod folder;
 mod history;
 mod ingest;
+mod load;
 mod log;
 mod pool;
 mod repair;
@@ -36,6 +37,7 @@ mod service;
 mod stream;
 mod time;
 mod watch;
+mod words;
 
 mod txn;
 

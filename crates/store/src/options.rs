@@ -10,7 +10,7 @@ use evergraph_graph::progress::{Progress, Stage, Status};
 
 use crate::durable::Opening;
 pub use crate::engine::fat_tree::{Directed, Tuning};
-use crate::folder::Schema;
+use crate::folder::{Folder, Schema};
 use crate::ingest::IngestOptions;
 use crate::io::{Disk, RealDisk};
 use crate::txn::OPERATIONS_MAX;
@@ -384,6 +384,17 @@ impl Options {
         path: impl AsRef<Path>,
     ) -> Result<Database> {
         Opening::new(self, disk, path.as_ref()).read_only().open()
+    }
+
+    /// These options with the direction, weights, keys and self loops of the database in a folder;
+    /// none if there is none. Nothing but its description is read.
+    ///
+    /// # Errors
+    /// A description that cannot be read.
+    pub fn of_folder(self, path: impl AsRef<Path>) -> Result<Option<Self>> {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let folder = Folder::find(&disk, path.as_ref())?;
+        Ok(folder.map(|folder| self.with_schema(folder.schema)))
     }
 
     pub(crate) fn schema(&self) -> Schema {

@@ -29,7 +29,11 @@ pub(crate) use parking_lot::{Mutex, RwLock};
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) use parking_lot::{Condvar, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+mod condvar;
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use condvar::Condvar;
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
 /// A thread that was started by [`spawn`].
 #[cfg(not(any(loom, shuttle)))]

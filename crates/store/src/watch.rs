@@ -14,7 +14,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use evergraph_graph::{Key, KeyRef, VertexId};
+use evergraph_graph::{Key, KeyKind, KeyRef, VertexId};
 
 use crate::folder::Folder;
 use crate::history::{Commit, Names, commits};
@@ -123,6 +123,11 @@ impl Watcher {
     /// Whether edges carry a weight.
     pub fn is_weighted(&self) -> bool {
         self.folder.schema.weights != Weights::None
+    }
+
+    /// What kind of keys vertices have.
+    pub fn key_kind(&self) -> KeyKind {
+        self.folder.schema.keys
     }
 
     /// The next commits, `max` at most; none if there are none yet. Does not wait.

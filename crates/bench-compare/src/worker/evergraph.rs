@@ -7,7 +7,7 @@ use evergraph::kernels::{
     BfsConfig, LccConfig, PageRankConfig, SsspConfig, TriangleConfig, WccConfig, bfs, lcc,
     pagerank, sssp, triangle_count, wcc,
 };
-use evergraph::{Database, LoadOptions, with_view};
+use evergraph::{Database, with_view};
 use evergraph_bench::wait_settled;
 
 use super::{Kernels, numbers, stop};
@@ -28,7 +28,7 @@ pub(super) struct Live(Database);
 
 impl Live {
     pub(super) fn load(files: &GraphFiles) -> Result<Self> {
-        Ok(Self(evergraph::load(&files.read()?, &LoadOptions::default(), &())?))
+        Ok(Self(evergraph::load(&files.read()?, &())?))
     }
 
     /// Waits until the service thread has nothing more to do.

@@ -10,6 +10,7 @@ mod kernels;
 mod latency;
 mod memory;
 mod mixed;
+mod python;
 mod recover;
 mod snapshot;
 mod standing;
@@ -53,9 +54,10 @@ impl<'a> Session<'a> {
     /// Measures everything that is asked for.
     pub(crate) fn measure(&mut self) -> Result<()> {
         let chosen = self.args.chosen();
-        if chosen.iter().any(|&what| what != What::Hub) {
+        let apart = [What::Hub, What::Python];
+        if chosen.iter().any(|what| !apart.contains(what)) {
             let input = self.args.load(self.reporter)?;
-            for &what in chosen.iter().filter(|&&what| what != What::Hub) {
+            for &what in chosen.iter().filter(|what| !apart.contains(what)) {
                 // A writer and a reader, whatever is asked for.
                 let alone = what == What::Mixed;
                 let counts = if alone { vec![1] } else { self.args.thread_counts() };
@@ -68,6 +70,9 @@ impl<'a> Session<'a> {
             for threads in self.args.thread_counts() {
                 hub::measure(self, threads)?;
             }
+        }
+        if chosen.contains(&What::Python) {
+            python::measure(self)?;
         }
         Ok(())
     }
@@ -87,7 +92,7 @@ impl<'a> Session<'a> {
             What::Durable => durable::measure(self, input, threads),
             What::Standing => standing::measure(self, input, threads),
             What::Recover => recover::measure(self, input, threads),
-            What::Hub | What::All => unreachable!("measured elsewhere"),
+            What::Hub | What::Python | What::All => unreachable!("measured elsewhere"),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use evergraph::{Durability, LoadOptions};
+use evergraph::{Durability, LoadOptions, load_into, options_for};
 
 use super::durable::OnDisk;
 use super::{Session, check, on, pool};
@@ -32,8 +32,9 @@ pub(crate) fn measure(session: &mut Session<'_>, input: &Input, threads: usize) 
             let of = format!("{} of {}", round + 1, session.repeats());
             session.begin(&input.name, threads, &format!("opening from the {from}, {of}"))?;
             let start = Instant::now();
-            let loading =
-                pool.install(|| evergraph::load(&input.list, &LoadOptions::default(), &()))?;
+            let loading = options_for(&input.list).in_memory();
+            let options = LoadOptions::default();
+            pool.install(|| load_into(&loading, &input.list, &options, &()))?;
             loaded.push(input.len() as f64 / start.elapsed().as_secs_f64());
             drop(loading);
             let start = Instant::now();

@@ -71,6 +71,12 @@ impl Folder {
         ran(self.command(words).output().expect("the binary runs"))
     }
 
+    /// As [`Folder::run`], with a variable of the environment that names a path in the folder.
+    pub(crate) fn run_with(&self, line: &str, variable: &str, name: &str) -> Ran {
+        let mut command = self.command(line.split_whitespace());
+        ran(command.env(variable, self.path(name)).output().expect("the program starts"))
+    }
+
     /// Starts the binary and does not wait for it.
     pub(crate) fn start(&self, line: &str) -> Child {
         let mut command = self.command(line.split_whitespace());

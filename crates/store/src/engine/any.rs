@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use evergraph_graph::VertexId;
+use evergraph_graph::csr::BuildError;
+use evergraph_graph::{EdgeList, VertexId};
 
 use super::fat_tree::{
     Changes, FatTree, Idle, ListAt, Load, Reads, Refusal, Scribe, Side, Unchecked,
@@ -70,6 +71,11 @@ impl Engine {
     /// See [`FatTree::load`].
     pub(crate) fn load(&self, graph: Load<'_>) {
         with_tree!(self, |tree| tree.load(graph));
+    }
+
+    /// See [`FatTree::load_list`].
+    pub(crate) fn load_list(&self, list: &EdgeList, version: u64) -> Result<(), BuildError> {
+        with_tree!(self, |tree| tree.load_list(list, version))
     }
 
     /// Frees memory that no leaf took lately.

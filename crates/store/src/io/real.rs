@@ -10,7 +10,8 @@ use super::{Disk, File, Lock, Locking};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
-/// The lock ends with the file; what names its holder is wiped before.
+/// The lock; what names its holder is wiped before it ends. It is given up in words: a process that was
+/// forked meanwhile has the file as well, and would hold it for as long as it lives.
 #[derive(Debug)]
 struct RealLock {
     file: fs::File,
@@ -25,6 +26,8 @@ impl Drop for RealLock {
             // Without it the next holder may be told under a wrong name, nothing more.
             let _wiped = self.file.set_len(0);
         }
+        // The lock ends with the last process that has the file, if not now.
+        let _unlocked = self.file.unlock();
     }
 }
 

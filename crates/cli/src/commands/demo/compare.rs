@@ -183,7 +183,7 @@ mod tests {
         change: impl FnMut(&mut Transaction<'_>) -> Result<(), StoreError>,
     ) -> (u64, String) {
         let list = list(directed);
-        let db = evergraph::load(&list, &evergraph::LoadOptions::default(), &()).expect("loads");
+        let db = evergraph::load(&list, &()).expect("loads");
         db.transaction(0, change).expect("commits");
         let found = compare(&db, &list, &Model::of(&list)).expect("compares");
         (found.count, found.first.join("\n"))

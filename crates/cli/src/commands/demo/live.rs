@@ -228,7 +228,7 @@ mod tests {
         let plan = DemoPlan::resolve(args).expect("right");
         let spec: GraphSpec = "uniform-6".parse().expect("a name");
         let list = spec.generate(Weights::Uniform, &()).expect("it is small");
-        let db = evergraph::load(&list, &evergraph::LoadOptions::default(), &()).expect("loads");
+        let db = evergraph::load(&list, &()).expect("loads");
         let interrupt = Interrupt::default();
         let live = Live {
             db: &db,

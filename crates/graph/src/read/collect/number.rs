@@ -8,17 +8,10 @@ use super::locate::Finder;
 use super::{CollectError, Duplicates, ReadError};
 use crate::id::{MAX_VERTICES, VertexId};
 use crate::key::KeyTable;
-use crate::par::AtomicBitset;
+use crate::rank::{NOBODY, Ranks, bit_each};
 
-/// Keys may be spread this thin, per key collected, before a bit for each costs more than sorting.
-const SPREAD_MAX: u64 = 16;
 /// Memory for one collected key while sorting tells how many there are.
 const SORT_BYTES: u64 = 8;
-/// Stands for the id of a key that no vertex has.
-const NOBODY: VertexId = VertexId::MAX;
-
-const _: () = assert!(NOBODY > MAX_VERTICES);
-
 /// Gives each key its rank as id. `listed` are all keys there are, ascending; without it they are
 /// the ends of edges.
 pub(super) fn by_rank(
@@ -32,21 +25,12 @@ pub(super) fn by_rank(
         None => ends.greatest(),
     };
     let collected = listed.as_ref().map_or(2 * ends.len(), Vec::len) as u64;
-    let spread = SPREAD_MAX * (collected + 1024);
-    let (keys, edges) = if greatest < spread.min(u64::from(u32::MAX)) {
-        let bound = greatest as u32 + 1;
-        let there = AtomicBitset::new(bound);
-        let add = |key: u64| {
-            // Looking first spares a write that other threads would have to wait for.
-            if !there.contains(key as u32) {
-                there.insert(key as u32);
-            }
-        };
-        match &listed {
+    let (keys, edges) = if let Some(bound) = bit_each(greatest, collected) {
+        let ranks = Ranks::of(bound, |add| match &listed {
             Some(keys) => keys.par_iter().for_each(|&key| add(key)),
             None => ends.for_each(add),
-        }
-        let ranks = Ranks::new(there, bound).ok_or_else(too_many)?;
+        });
+        let ranks = ranks.ok_or_else(too_many)?;
         (ranks.keys(), ends.map(|key| ranks.id(key)))
     } else {
         let keys = if let Some(keys) = listed {
@@ -90,53 +74,4 @@ pub(super) fn sorted(
     }
     keys.dedup();
     Ok(keys)
-}
-
-/// Keys `0 .. bound` by their rank among those that are there.
-struct Ranks {
-    there: AtomicBitset,
-    /// How many keys are there below each word of the set.
-    below: Vec<u32>,
-}
-
-impl Ranks {
-    /// `None` if there are more keys than a graph has vertices.
-    fn new(there: AtomicBitset, bound: u32) -> Option<Self> {
-        let words = (bound as usize).div_ceil(64);
-        let mut below = Vec::with_capacity(words + 1);
-        let mut total = 0u32;
-        for word in 0..words {
-            below.push(total);
-            total += there.word(word).count_ones();
-        }
-        below.push(total);
-        (total <= MAX_VERTICES).then_some(Self { there, below })
-    }
-
-    #[inline]
-    fn id(&self, key: u64) -> VertexId {
-        let word = (key / 64) as usize;
-        // The last element of `below` is the total, not a word.
-        if word + 1 >= self.below.len() {
-            return NOBODY;
-        }
-        let bits = self.there.word(word);
-        let bit = 1 << (key % 64);
-        if bits & bit == 0 {
-            return NOBODY;
-        }
-        self.below[word] + (bits & (bit - 1)).count_ones()
-    }
-
-    fn keys(&self) -> Vec<u64> {
-        let mut keys = Vec::with_capacity(self.below[self.below.len() - 1] as usize);
-        for word in 0..self.below.len() - 1 {
-            let mut bits = self.there.word(word);
-            while bits != 0 {
-                keys.push(64 * word as u64 + u64::from(bits.trailing_zeros()));
-                bits &= bits - 1;
-            }
-        }
-        keys
-    }
 }

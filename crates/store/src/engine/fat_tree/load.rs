@@ -1,10 +1,12 @@
-//! A whole graph into an empty layout, at one version: what recovery does.
+//! A whole graph into an empty layout, at one version: what recovery does, and a new database that
+//! begins with a graph.
 //!
 //! # Invariants
 //!   - Nobody reads or writes the layout yet.
 //!   - Every group becomes one base without pending rows, as a merge would leave it.
 
-use evergraph_graph::{VertexId, Weight};
+use evergraph_graph::csr::{BuildError, Lists};
+use evergraph_graph::{EdgeList, VertexId, Weight};
 use rayon::prelude::*;
 
 use super::base::{GROUP, GROUP_BITS};
@@ -48,6 +50,38 @@ impl<W: Weight> FatTree<W> {
         self.counts.vertices.store(vertices, Ordering::Relaxed);
     }
 
+    /// As [`FatTree::load`], with the edges of a list, all of whose vertices are live.
+    pub(crate) fn load_list(&self, list: &EdgeList, version: u64) -> Result<(), BuildError> {
+        let vertices = list.keys.len();
+        self.load_lists(Side::Out, (vertices, version), &Lists::out(list)?);
+        if self.is_directed() {
+            self.load_lists(Side::In, (vertices, version), &Lists::incoming(list)?);
+        }
+        self.counts.edges.store(list.edges.len() as u64, Ordering::Relaxed);
+        self.counts.vertices.store(vertices.into(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn load_lists(&self, side: Side, (vertices, version): (u32, u64), lists: &Lists<W>) {
+        (0..vertices.div_ceil(GROUP as u32)).into_par_iter().for_each(|group| {
+            let first = group << GROUP_BITS;
+            let members = first..vertices.min(first + GROUP as u32);
+            let live = u64::MAX >> (GROUP - members.len());
+            let (mut ends, mut ids, mut weights) = ([0; GROUP], Vec::new(), Vec::new());
+            for (v, end) in members.zip(&mut ends) {
+                let (list, beside) = lists.list(v);
+                ids.extend_from_slice(list);
+                weights.extend_from_slice(beside);
+                *end = ids.len() as u32;
+            }
+            ends[GROUP - live.leading_zeros() as usize..].fill(ids.len() as u32);
+            if !ids.is_empty() || live != self.untouched(group).runs.live {
+                let folded = Folded { ends, ids, weights, live, version, carried: Vec::new() };
+                self.load_group(Address { side, group }, folded);
+            }
+        });
+    }
+
     fn load_side(&self, side: Side, graph: Load<'_>, entries: &[Entry]) {
         let groups = graph.live.len() as u32;
         (0..groups).into_par_iter().for_each(|group| {
@@ -57,12 +91,13 @@ impl<W: Weight> FatTree<W> {
             let live = graph.live[group as usize];
             let entries = &entries[from..from + len];
             if !entries.is_empty() || live != self.untouched(group).runs.live {
-                self.load_group(Address { side, group }, (live, graph.version), entries);
+                let folded = Self::fold_entries((live, graph.version), entries);
+                self.load_group(Address { side, group }, folded);
             }
         });
     }
 
-    fn load_group(&self, address: Address, (live, version): (u64, u64), entries: &[Entry]) {
+    fn fold_entries((live, version): (u64, u64), entries: &[Entry]) -> Folded<W> {
         let mut ends = [0; GROUP];
         for entry in entries {
             ends[entry.0 as usize % GROUP] += 1;
@@ -72,14 +107,18 @@ impl<W: Weight> FatTree<W> {
             sum += *end;
             *end = sum;
         }
-        let folded = Folded {
+        Folded {
             ends,
             ids: entries.iter().map(|entry| entry.1).collect(),
             weights: entries.iter().map(|entry| W::from_f64(entry.2)).collect(),
             live,
             version,
             carried: Vec::new(),
-        };
+        }
+    }
+
+    fn load_group(&self, address: Address, folded: Folded<W>) {
+        let version = folded.version;
         let mut locked = self.slot(address).chain.lock();
         self.install_loaded(address, &mut locked, folded, Goal::new(version, 0));
         self.queue_pending(address);
