@@ -11,14 +11,14 @@ use evergraph_graph::{EdgeList, Key, KeyKind, KeyRef, VertexId};
 pub(crate) use crate::engine::Engine;
 
 use crate::dictionary::{Dictionary, NoId};
-use crate::durable::{Durable, Keeper, Opening, Source};
+use crate::durable::{Durable, Keeper, Opening};
 use crate::engine::fat_tree::{Changes, Effect, Idle, Load, Refusal};
 use crate::epoch::{LEASES_MAX, LeaseInfo, LeaseKind, Versions};
 use crate::error::CommitError;
 use crate::fault::{Fault, planted};
 use crate::files::Files;
 use crate::history::{Change, Commit, Follower, Tail, When, net};
-use crate::ingest::{Backlog, Front, Ingest};
+use crate::ingest::Front;
 use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Record;
@@ -45,9 +45,9 @@ use crate::{Error, Result, Transaction, Version};
 /// ```
 #[derive(Clone)]
 pub struct Database {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     /// Ends the threads and closes the files with the last clone.
-    keeper: Arc<Keeper>,
+    pub(crate) keeper: Arc<Keeper>,
 }
 
 /// What the parts of a database share.
@@ -117,22 +117,6 @@ pub struct Stats {
     pub backlog: usize,
     /// How transactions ended so far.
     pub outcomes: Outcomes,
-}
-
-/// What a view shows of changes that were ingested ([`Database::ingest`]) but not archived yet, when
-/// it is opened. Every view shows what was archived or committed, and says at which version
-/// ([`Snapshot::version`]); [`Database::backlog`] says how much waits, and for how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StaticView {
-    /// All of them: they are archived first, for everybody.
-    #[default]
-    Plain,
-    /// None of them: it opens in microseconds, as [`Database::snapshot`] does.
-    Stale,
-    /// All of them, in a copy of its own, which takes as much time as opening the database and as
-    /// much memory as the graph. Nothing is archived for it, and nothing old is kept for it however
-    /// long it is open. It says the version that was copied.
-    Private,
 }
 
 /// How transactions ended, since the database was made.
@@ -271,42 +255,6 @@ impl Database {
     /// Opens a snapshot of the newest version.
     pub fn snapshot(&self) -> Result<Snapshot> {
         self.inner.snapshot()
-    }
-
-    /// Takes changes in unchecked, and archives them in batches: far faster than transactions.
-    /// [`Error::ReadOnly`] if the database is only read.
-    pub fn ingest(&self) -> Result<Ingest> {
-        if self.inner.durable.as_ref().is_some_and(Durable::is_read_only) {
-            return Err(Error::ReadOnly);
-        }
-        self.keeper.start_archiving();
-        Ok(Ingest::new(self.clone()))
-    }
-
-    /// What was ingested and waits to be archived.
-    pub fn backlog(&self) -> Backlog {
-        self.inner.front.backlog()
-    }
-
-    /// Opens a snapshot of the graph as it is now, and says what becomes of changes that were ingested
-    /// but not archived yet.
-    ///
-    /// ```
-    /// # use evergraph_store::{Database, StaticView};
-    /// let db = Database::in_memory();
-    /// let ingest = db.ingest()?;
-    /// ingest.add_edge(1u64, 2u64)?;
-    /// let private = db.static_view(StaticView::Private)?;
-    /// let plain = db.static_view(StaticView::Plain)?;
-    /// assert!(private.has_edge(1u64, 2u64)? && plain.has_edge(1u64, 2u64)?);
-    /// # Ok::<(), evergraph_store::Error>(())
-    /// ```
-    pub fn static_view(&self, view: StaticView) -> Result<Snapshot> {
-        match view {
-            StaticView::Stale => self.snapshot(),
-            StaticView::Plain => self.inner.flush().and_then(|_| self.snapshot()),
-            StaticView::Private => self.inner.private_view(),
-        }
     }
 
     /// Opens a snapshot of an older version, or of the last version that was written at a time, as
@@ -465,10 +413,6 @@ impl Database {
         self.inner.service_round(|| true).is_busy()
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
-        &self.inner
-    }
-
     /// Checks every invariant of the database, and that every edge stands in the lists of both
     /// its ends. Nobody may write meanwhile. Errors say in words what is broken.
     pub fn check(&self) -> std::result::Result<(), String> {
@@ -522,26 +466,11 @@ impl Inner {
     }
 
     /// A database in memory that holds a graph, and is otherwise as this one.
-    fn copy_of(&self, state: &State) -> Arc<Self> {
+    pub(crate) fn copy_of(&self, state: &State) -> Arc<Self> {
         let options = Options { durability: Durability::None, ..self.options.clone() };
         let inner = Self::new(options, Versions::new(state.version), None);
         inner.load(state);
         Arc::new(inner)
-    }
-
-    /// A copy of the graph with what waits to be archived.
-    fn private_view(self: &Arc<Self>) -> Result<Snapshot> {
-        let (snapshot, window) = self.with_window(|| self.snapshot());
-        let snapshot = snapshot?;
-        let version = snapshot.version();
-        let source = Source { snapshot: &snapshot, positions: &[] };
-        // Nothing else can go wrong with a graph in memory.
-        let state = State::copied(self.options.schema(), version.0, &source)
-            .map_err(|_expired| Error::SnapshotExpired { version })?;
-        drop(snapshot);
-        let copy = self.copy_of(&state);
-        copy.take_in(&window)?;
-        Ok(copy.snapshot()?.shown_as(version))
     }
 
     /// Fills a new database with the graph of a list.

@@ -54,14 +54,14 @@ mod sync;
 #[cfg(all(test, loom))]
 mod models;
 
-pub use database::{Database, Outcomes, StaticView, Stats};
+pub use database::{Database, Outcomes, Stats};
 pub use engine::fat_tree::View;
 pub use error::{CommitError, Error, Subject};
 #[cfg(feature = "faults")]
 pub use fault::FAULTS;
 pub use files::Files;
 pub use history::{Change, Commit, Follower, When};
-pub use ingest::{Backlog, Full, Ingest, IngestOptions};
+pub use ingest::{Backlog, Full, Ingest, IngestOptions, StaticView};
 pub use options::{
     Directed, Durability, Isolation, Keep, LogSizes, Options, Result, SelfLoops, Service, Tuning,
     Weights,

@@ -21,6 +21,7 @@ mod archive;
 mod front;
 #[cfg(all(test, loom))]
 mod models;
+mod view;
 
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ use evergraph_graph::KeyRef;
 
 pub(crate) use self::front::Front;
 use self::front::Named;
+pub use self::view::StaticView;
 use crate::engine::fat_tree::{BATCH_MAX, Wish};
 use crate::{Database, Result, Version};
 
@@ -184,7 +186,7 @@ impl Ingest {
 
     #[inline]
     fn append<'k>(&self, changes: impl IntoIterator<Item = Named<'k>>) -> Result<()> {
-        self.db.inner().ingest(changes)
+        self.db.inner.ingest(changes)
     }
 
     /// Has everything that was appended before the call archived, and returns the version that shows
@@ -193,7 +195,7 @@ impl Ingest {
     ///
     /// An error says why a batch could not be archived. Nothing is lost: it waits, and is tried again.
     pub fn flush(&self) -> Result<Version> {
-        self.db.inner().flush()
+        self.db.inner.flush()
     }
 
     /// What waits to be archived.
