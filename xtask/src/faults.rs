@@ -143,7 +143,7 @@ const FOR_MODELS: [&str; 9] = [
 pub(crate) const SAMPLE: [&str; 12] = [
     "edge-conflict-unseen",
     "half-edge",
-    "begins-early",
+    "reads-now",
     "merge-loses-folded",
     "freed-early",
     "pins-ignored",

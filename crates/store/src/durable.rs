@@ -280,12 +280,6 @@ impl Durable {
         let version = snapshot.version();
         if version.0 > last.version {
             self.sync(version.0)?;
-            if planted(Fault::LogRemovedEarly) {
-                let Listing { segments, checkpoints, .. } = self.folder.list()?;
-                let segments = &segments[..segments.len().saturating_sub(1)];
-                let files = segments.iter().chain(&checkpoints);
-                self.folder.remove_all(files.map(|file| &file.path))?;
-            }
             let logged = self.log.as_ref().map_or(0, |log| log.bytes().cast_signed());
             let time = self.log.as_ref().map_or(0, |log| log.time());
             let time = if time == 0 { now() } else { time };

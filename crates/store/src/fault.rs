@@ -111,7 +111,6 @@ faults! { "isolation" {
     FileNamedUnwritten "file-named-unwritten" "a file is renamed before it is written"
     RenameUnsynced "rename-unsynced" "the folder is not synced after a rename"
     FoldersAboveUnsynced "folders-above-unsynced" "the folders above a new database are not synced"
-    LogRemovedEarly "log-removed-early" "the log is removed before the checkpoint is there"
     SaltForgotten "salt-forgotten" "checksums do not tell whose file it is, and which"
     // Writing the log (`log/mod.rs`, `log/writer.rs`, `io.rs`).
     BatchUnsynced "batch-unsynced" "a batch is not synced"

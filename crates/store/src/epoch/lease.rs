@@ -384,6 +384,11 @@ mod tests {
         assert_eq!((old.at, old.word & !TURNS), (next.at, next.word & !TURNS), "one place");
         assert!(!leases.enter(old) && !leases.close_unless_expired(old));
         assert!(leases.enter(next) && leases.close_unless_expired(next), "also while it is used");
+        // Whoever has the slot in between hands the turn on.
+        let (reader, _) = leases.open(&clock, LeaseKind::Snapshot).expect("a free slot");
+        leases.close(reader);
+        assert_eq!(open(), next);
+        assert!(!leases.enter(old));
     }
 
     #[test]

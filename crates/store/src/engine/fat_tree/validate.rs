@@ -224,3 +224,26 @@ pub(super) fn list_changed_after<W: Weight>(
         state.touched_after(version, local_of(v)) || hub.is_some_and(|hub| hub.newest() > version)
     })
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_relies_on_the_set_of_vertices_in_any_way_is_alone() {
+        let absent: &dyn Fn() -> Vec<(usize, VertexId)> = &Vec::new;
+        let in_range: &dyn Fn(VertexId) -> bool = &|_| true;
+        let none = Reads::default();
+        let each = [
+            Reads { vertices: true, ..none },
+            Reads { absent: Some(absent), ..none },
+            Reads { in_range: Some(in_range), ..none },
+        ];
+        for reads in &each {
+            assert_eq!(role(Some(reads), false), Role::Relying);
+            assert_eq!(role(Some(reads), true), Role::Relying);
+        }
+        assert_eq!((role(Some(&none), false), role(None, false)), (Role::Outside, Role::Outside));
+        assert_eq!((role(Some(&none), true), role(None, true)), (Role::Changing, Role::Changing));
+    }
+}
