@@ -16,6 +16,7 @@ import os as _os
 
 from . import _native, algorithms, errors, standing
 from ._graph import Graph
+from ._ingest import Ingest
 from ._open import open
 from ._snapshot import Snapshot
 from ._streams import Follower, Step, Stream, Windows, watch
@@ -54,6 +55,7 @@ __all__ = [
     "Follower",
     "ForkedError",
     "Graph",
+    "Ingest",
     "InvalidError",
     "LimitError",
     "LockedError",

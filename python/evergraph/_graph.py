@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from . import _native, _views
 from ._columns import Keys, Weights
 from ._html import facts_html
+from ._ingest import Ingest
 from ._reads import Key
 from ._settings import Settings, WindowShape
 from ._snapshot import Snapshot
@@ -130,6 +131,29 @@ class Graph:
         """Calls ``work`` with a transaction until its commit is not refused by a conflict."""
         return transaction(self.begin, work, tries)
 
+    def ingest(self) -> Ingest:
+        """Takes changes of edges in unchecked, and archives them in batches: see ``Ingest``.
+
+        Raises ``ReadOnlyError`` if the graph is only read.
+        """
+        return Ingest(self._store.ingest())
+
+    def static_view(self, view: str = "plain") -> Snapshot:
+        """The graph as it is now, and what was ingested but not archived yet.
+
+        Args:
+            view: ``"plain"`` shows it too, and archives it first; ``"stale"`` does not, as
+                ``snapshot``; ``"private"`` shows it too, in a copy of its own, which takes as much
+                time and memory as the graph, and for which nothing old is kept.
+
+        >>> import evergraph as eg
+        >>> graph = eg.Graph()
+        >>> graph.ingest().add_edge(1, 2)
+        >>> graph.static_view("private").number_of_edges(), graph.static_view().number_of_edges()
+        (1, 1)
+        """
+        return self._show(self._store.static_view(view))
+
     def snapshot(self, at: int | datetime.datetime | None = None) -> Snapshot:
         """The graph at its newest version. Takes microseconds at any size.
 
@@ -208,7 +232,7 @@ class Graph:
         return self._store.checkpoint()
 
     def close(self) -> None:
-        """Ends transactions, followers, streams and standing results, and closes the graph.
+        """Ends transactions, ingesting, followers, streams and standing results, and closes it.
 
         Waits for what other threads are doing. All that was committed is on the disk then, and the
         folder can be opened again. Snapshots stay readable; whatever else is asked raises

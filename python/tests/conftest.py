@@ -2,8 +2,12 @@
 
 import os
 import pathlib
+import signal
 
 import pytest
+
+# A shell that starts a command in the background has it ignore Ctrl-C, and Python leaves it at that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

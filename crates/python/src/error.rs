@@ -59,7 +59,8 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
         | StoreError::TooManySnapshots { .. }
         | StoreError::TransactionTooLarge { .. }
         | StoreError::RecordTooLong { .. }
-        | StoreError::MemoryLimit { .. } => LimitError::new_err(message),
+        | StoreError::MemoryLimit { .. }
+        | StoreError::BacklogFull { .. } => LimitError::new_err(message),
         StoreError::Locked { .. } => LockedError::new_err(message),
         StoreError::ReadOnly => ReadOnlyError::new_err(message),
         StoreError::PositionTooOld { .. } => TooOldError::new_err(message),

@@ -19,6 +19,7 @@ mod error;
 mod export;
 mod follow;
 mod fork;
+mod ingest;
 mod key;
 mod lend;
 mod read;
@@ -41,6 +42,8 @@ mod native {
     use crate::follow::{Follower, Stream, Windows, watch};
     #[pymodule_export]
     use crate::fork::forked;
+    #[pymodule_export]
+    use crate::ingest::Ingest;
     #[pymodule_export]
     use crate::read::{load, read};
     #[pymodule_export]

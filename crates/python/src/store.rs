@@ -10,7 +10,8 @@ use evergraph::algo::Cancel;
 use evergraph::graph::progress::{Progress, Status};
 use evergraph::graph::{KeyKind, VertexId};
 use evergraph::{
-    Database, Files, Isolation, Options, SelfLoops, Stats, StoreError, Version, Weights, When,
+    Database, Files, Isolation, Options, SelfLoops, StaticView, Stats, StoreError, Version,
+    Weights, When,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,6 +20,7 @@ use crate::changes::{Columns, Layout};
 use crate::error::{InvalidError, of_store};
 use crate::follow::{Follower, Shape, Stream, Windows};
 use crate::fork::AtHome;
+use crate::ingest::Ingest;
 use crate::key::word;
 use crate::lend::Lender;
 use crate::run::{duration, run, run_watched};
@@ -244,6 +246,21 @@ impl Store {
         Transaction::begin(self.lender.get()?, serializable.map(level))
     }
 
+    fn ingest(&self) -> PyResult<Ingest> {
+        Ingest::of(self.lender.get()?)
+    }
+
+    /// A snapshot: `"plain"`, `"stale"` or `"private"`.
+    fn static_view(&self, py: Python<'_>, view: &str) -> PyResult<Snapshot> {
+        let view = match view {
+            "plain" => StaticView::Plain,
+            "stale" => StaticView::Stale,
+            "private" => StaticView::Private,
+            other => return Err(no_such("view", other, "plain, stale or private")),
+        };
+        Ok(Snapshot::new(self.with(py, |db| db.static_view(view))?))
+    }
+
     fn snapshot(&self) -> PyResult<Snapshot> {
         let shown = self.ask(Database::snapshot)?;
         Ok(Snapshot::new(shown.map_err(|error| of_store(&error))?))
@@ -355,6 +372,7 @@ fn tell_stats(dict: &Bound<'_, PyDict>, stats: &Stats) -> PyResult<()> {
     dict.set_item("groups_pending", stats.groups_pending)?;
     dict.set_item("groups_with_history", stats.groups_with_history)?;
     dict.set_item("memory_bytes", stats.memory_bytes)?;
+    dict.set_item("backlog", stats.backlog)?;
     dict.set_item("committed", stats.outcomes.committed)?;
     dict.set_item("write_conflicts", stats.outcomes.write_conflicts)?;
     dict.set_item("read_conflicts", stats.outcomes.read_conflicts)?;
