@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-# A shell that starts a command in the background has it ignore Ctrl-C, and Python leaves it at that.
+# A shell that starts a command in the background has it ignore Ctrl-C, and Python goes on so.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
