@@ -207,3 +207,18 @@ fn damage_is_told() {
     let missing = watch(folder.path().join("none"), Start::Oldest).map(drop);
     assert!(matches!(missing, Err(Error::NotFound { .. })));
 }
+
+#[test]
+fn a_watcher_that_saw_the_log_closed_sees_what_comes_after() {
+    let folder = tempfile::tempdir().expect("there is space");
+    Database::open(folder.path()).and_then(Database::close).expect("it is new");
+    let mut watcher = watch(folder.path(), Start::Oldest).expect("it is a database");
+    for key in 0..3u64 {
+        assert_eq!(watcher.poll(10), Ok(Vec::new()));
+        let db = Database::open(folder.path()).expect("nobody else writes");
+        db.transaction(0, |tx| tx.add_vertex(key)).expect("it is new");
+        db.close().expect("all is on the disk");
+        let seen = watcher.poll(10).expect("nothing was removed");
+        assert_eq!(seen.iter().map(|commit| commit.version.0).collect::<Vec<_>>(), [key + 1]);
+    }
+}

@@ -156,7 +156,7 @@ impl Reader {
                 if used == 0 {
                     return Ok(None);
                 }
-                continue; // older ones, or that it was closed
+                continue; // older ones
             };
             self.next = last.header.versions().end;
             return Ok(Some(Piece { bytes, path: place.path.clone(), batches }));
@@ -174,21 +174,25 @@ struct Found {
     offset: u64,
 }
 
-/// The batches at the start of the bytes that have `next` or later versions, and how many bytes of
-/// whole frames there are.
+/// The batches at the start of the bytes that have `next` or later versions, and how many bytes there
+/// are up to the end of the last batch. What comes behind, that the log was closed, is not passed
+/// over: whoever opens the database again writes there, or makes a new file of that name.
 fn batches(bytes: &[u8], next: u64, offset: u64, salt: u32) -> (Vec<Found>, usize) {
     let mut batches = Vec::new();
-    let mut at = 0;
+    let (mut at, mut used) = (0, 0);
     while let Some((header, payload)) = frame::open(&bytes[at..], salt) {
         let start = at + HEADER;
         let payload = start..start + payload.len();
         let offset = offset + at as u64;
         at = payload.end;
-        if header.kind == BATCH && header.versions().end > next {
-            batches.push(Found { header, payload, offset });
+        if header.kind == BATCH {
+            used = at;
+            if header.versions().end > next {
+                batches.push(Found { header, payload, offset });
+            }
         }
     }
-    (batches, at)
+    (batches, used)
 }
 
 impl Piece {
