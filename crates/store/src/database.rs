@@ -506,6 +506,24 @@ impl Inner {
         self.options.weights != Weights::None
     }
 
+    /// An error if an edge cannot have this weight.
+    #[inline]
+    pub(crate) fn check_weight(
+        &self,
+        source: KeyRef<'_>,
+        target: KeyRef<'_>,
+        weight: f64,
+    ) -> Result<()> {
+        if !self.is_weighted() {
+            return Err(Error::NotWeighted);
+        }
+        if weight.is_nan() {
+            let (source_key, target_key) = (source.to_owned(), target.to_owned());
+            return Err(Error::InvalidWeight { source_key, target_key });
+        }
+        Ok(())
+    }
+
     fn outcomes(&self) -> Outcomes {
         Outcomes {
             // Each commit with changes takes one version.

@@ -9,7 +9,7 @@
 
 use evergraph_graph::{Key, KeyKind, KeyRef, MAX_VERTICES};
 
-use super::front::{Batch, Changes, Chunk, Front, Named, Turn};
+use super::front::{Batch, Changes, Chunk, Front, Named};
 use crate::database::Inner;
 use crate::durable::Durable;
 use crate::engine::fat_tree::{self, Refusal, Scribe, Unchecked, VertexChange, Wish};
@@ -103,7 +103,12 @@ impl Inner {
         if puts && self.options.self_loops == SelfLoops::Forbidden && source == target {
             return Err(Error::SelfLoop { key: source.to_owned() });
         }
-        if weighted { self.check_weight(source, target, wish) } else { Ok(()) }
+        match wish {
+            Wish::Put(weight) | Wish::Set(weight) if weighted => {
+                self.check_weight(source, target, weight)
+            }
+            _ => Ok(()),
+        }
     }
 
     #[inline]
@@ -118,19 +123,6 @@ impl Inner {
         }
     }
 
-    #[inline]
-    fn check_weight(&self, source: KeyRef<'_>, target: KeyRef<'_>, wish: Wish) -> Result<()> {
-        let (Wish::Put(weight) | Wish::Set(weight)) = wish else { return Ok(()) };
-        if !self.is_weighted() {
-            return Err(Error::NotWeighted);
-        }
-        if weight.is_nan() {
-            let (source_key, target_key) = (source.to_owned(), target.to_owned());
-            return Err(Error::InvalidWeight { source_key, target_key });
-        }
-        Ok(())
-    }
-
     /// Archives everything that was appended before the call.
     pub(crate) fn flush(&self) -> Result<Version> {
         let end = self.front.end();
@@ -143,19 +135,13 @@ impl Inner {
     /// Archives a batch, once nobody else is about it.
     fn archive(&self) -> Result<()> {
         let turn = self.front.turn();
-        self.archive_in_turn(&turn)
-    }
-
-    fn archive_in_turn(&self, turn: &Turn<'_>) -> Result<()> {
-        let Some(batch) = self.front.take(turn) else { return Ok(()) };
-        match self.absorb(&batch) {
-            Ok(()) => self.front.finish(turn, batch),
-            Err(error) => {
-                self.front.put_back(turn, batch);
-                return Err(error);
-            }
+        let Some(batch) = self.front.take(&turn) else { return Ok(()) };
+        let done = self.absorb(&batch);
+        match done {
+            Ok(()) => self.front.finish(&turn, batch),
+            Err(_) => self.front.put_back(&turn, batch),
         }
-        Ok(())
+        done
     }
 
     /// Runs `read` while nothing is archived; what it gets is what waits.
@@ -309,6 +295,9 @@ impl Inner {
                 }
                 _ => nowhere.push(at),
             }
+        }
+        if nowhere.is_empty() {
+            return changes;
         }
         let mut nowhere = nowhere.into_iter().peekable();
         let mut at = 0;

@@ -268,7 +268,7 @@ impl<'db> Transaction<'db> {
         weight: f64,
     ) -> Result<()> {
         let (source, target) = (source.into(), target.into());
-        self.check_weight(source, target, weight)?;
+        self.db.check_weight(source, target, weight)?;
         self.change_edge(source, target, Action::AddEdge(weight))
     }
 
@@ -281,7 +281,7 @@ impl<'db> Transaction<'db> {
         weight: f64,
     ) -> Result<()> {
         let (source, target) = (source.into(), target.into());
-        self.check_weight(source, target, weight)?;
+        self.db.check_weight(source, target, weight)?;
         self.change_edge(source, target, Action::SetWeight(weight))
     }
 
@@ -313,18 +313,6 @@ impl<'db> Transaction<'db> {
             self.check_memory()?;
         }
         self.push(Operation { action, source: source_id, target: target_id, call });
-        Ok(())
-    }
-
-    #[inline]
-    fn check_weight(&self, source: KeyRef<'_>, target: KeyRef<'_>, weight: f64) -> Result<()> {
-        if !self.db.is_weighted() {
-            return Err(Error::NotWeighted);
-        }
-        if weight.is_nan() {
-            let (source_key, target_key) = (source.to_owned(), target.to_owned());
-            return Err(Error::InvalidWeight { source_key, target_key });
-        }
         Ok(())
     }
 
