@@ -11,6 +11,7 @@ use evergraph::Isolation;
 use evergraph::graph::{GraphSource, ReadOptions};
 
 use crate::input::Input;
+use crate::kernel::Kernel;
 use crate::measure::WorkerSpec;
 use crate::{Reporter, Result};
 
@@ -57,6 +58,10 @@ pub struct Args {
     /// (insert)
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Snapshot)]
     pub isolation: Level,
+    /// Which kernels to measure, with commas between them [default: all]
+    /// (kernels, scan, mixed, ingest)
+    #[arg(long, value_enum, value_name = "KERNEL", value_delimiter = ',')]
+    pub kernels: Vec<Kernel>,
     /// How long the database is left alone before it counts as settled
     #[arg(long, value_name = "SECONDS", default_value = DEFAULT_IDLE, value_parser = seconds)]
     pub idle: Duration,
@@ -176,6 +181,12 @@ impl Args {
             }
         }
         chosen
+    }
+
+    /// Those of `kernels` that are to be measured.
+    pub(crate) fn kernels_of(&self, kernels: &[Kernel]) -> Vec<Kernel> {
+        let wanted = |kernel: &Kernel| self.kernels.is_empty() || self.kernels.contains(kernel);
+        kernels.iter().copied().filter(wanted).collect()
     }
 
     /// The graph that is asked for.

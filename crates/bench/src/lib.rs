@@ -40,6 +40,7 @@ use std::io::{self, Write};
 pub use args::{Args, Relaunch, What};
 pub use error::{Error, Result};
 pub use input::{Edge, Input};
+pub use kernel::Kernel;
 pub use live::{Action, Live, wait_settled};
 pub use machine::{Process, cores};
 pub use measure::{WorkerSpec, parts};

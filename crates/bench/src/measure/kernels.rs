@@ -50,6 +50,7 @@ fn measure(
     threads: usize,
     kernels: &[Kernel],
 ) -> Result<()> {
+    let kernels = &session.args.kernels_of(kernels);
     let twin = input.twin()?;
     let inputs = Inputs::new(&twin, session.args.seed, session.repeats());
     let pool = pool(threads)?;

@@ -157,7 +157,7 @@ struct Stage<'s> {
 impl Stage<'_> {
     fn measure_beside(&self, session: &mut Session<'_>) -> Result<()> {
         let (mut beside, mut alone) = (Written::default(), Written::default());
-        for kernel in Kernel::ALL {
+        for kernel in session.args.kernels_of(&Kernel::ALL) {
             let (mut times, mut rates) = (Pairs::default(), Pairs::default());
             for round in 0..session.repeats() {
                 let (name, repeats) = (kernel.name(), session.repeats());
