@@ -16,8 +16,7 @@ pub struct DegreeOutput {
 /// Finds the degrees of every vertex. Time O(V).
 pub fn degrees<G: GraphView>(view: &G) -> DegreeOutput {
     let all = |degree: fn(&G, VertexId) -> u32, bound: u32| -> Vec<u32> {
-        let of = |v| if view.contains(v) { degree(view, v) } else { 0 };
-        (0..bound).into_par_iter().map(of).collect()
+        (0..bound).into_par_iter().map(|v| degree(view, v)).collect()
     };
     let bound = view.vertex_bound();
     let in_bound = if view.is_directed() { bound } else { 0 };

@@ -18,7 +18,7 @@
 //! Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999; Iosup et al.: LDBC
 //! Graphalytics, VLDB 2016, for the semantics.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use evergraph_graph::par::chunks_by_range;
 use evergraph_graph::{GraphView, VertexId};
@@ -143,7 +143,10 @@ struct Totals {
 impl State {
     fn new<G: GraphView>(view: &G, first: f64) -> Self {
         let bound = view.vertex_bound();
-        let degree = |v| if view.contains(v) { view.degree(v) } else { ABSENT };
+        let degree = |v| match view.degree(v) {
+            0 if !view.contains(v) => ABSENT,
+            degree => degree,
+        };
         Self {
             ranks: vec![first; bound as usize],
             next: vec![0.0; bound as usize],
@@ -201,6 +204,7 @@ fn pull<G: GraphView>(
                 (current, sum) = (v, Lanes::default());
             }
             sum = sum.add(run, contributions);
+            ControlFlow::Continue(())
         });
         sums[(current - range.start) as usize] = sum.total();
         for slot in sums {

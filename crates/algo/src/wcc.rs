@@ -16,7 +16,7 @@
 //! Sutton, Ben-Nun, Barak: Optimizing Parallel Graph Connectivity Computation via Subgraph
 //! Sampling, IPDPS 2018.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use evergraph_graph::{GraphView, VertexId};
@@ -60,10 +60,8 @@ pub fn wcc<G: GraphView>(view: &G, config: &WccConfig) -> Result<WccOutput, Algo
     let labels: Vec<AtomicU32> = (0..bound).map(AtomicU32::new).collect();
     for round in 0..config.neighbour_rounds {
         config.cancel.check()?;
-        (0..bound).into_par_iter().for_each(|v| {
-            if let Some(u) = nth_neighbour(view, v, round as usize) {
-                link(&labels, v, u);
-            }
+        vertex_tasks(bound).for_each(|range| {
+            each_nth_neighbour(view, range, round as usize, |v, u| link(&labels, v, u));
         });
         compress(&labels);
     }
@@ -76,17 +74,35 @@ pub fn wcc<G: GraphView>(view: &G, config: &WccConfig) -> Result<WccOutput, Algo
     Ok(name_components(view, labels))
 }
 
-/// The neighbour of `v` with `n` smaller ones.
+/// Vertices per task of a round.
+const VERTICES_PER_TASK: u32 = 1 << 12;
+
+/// All ids, cut into tasks.
+fn vertex_tasks(bound: u32) -> impl ParallelIterator<Item = Range<VertexId>> {
+    let range = move |task| task * VERTICES_PER_TASK..bound.min((task + 1) * VERTICES_PER_TASK);
+    (0..bound.div_ceil(VERTICES_PER_TASK)).into_par_iter().map(range)
+}
+
+/// Passes each vertex of a range that has one with its neighbour that has `n` smaller ones.
 #[inline]
-fn nth_neighbour<G: GraphView>(view: &G, v: VertexId, mut n: usize) -> Option<VertexId> {
-    view.runs(v, |run| {
-        if let Some(&u) = run.get(n) {
-            return ControlFlow::Break(u);
+fn each_nth_neighbour<G: GraphView>(
+    view: &G,
+    range: Range<VertexId>,
+    n: usize,
+    mut f: impl FnMut(VertexId, VertexId),
+) {
+    let (mut current, mut before) = (range.start, 0);
+    view.range(range, |v, run| {
+        if v != current {
+            (current, before) = (v, 0);
         }
-        n -= run.len();
+        if let Some(&u) = run.get(n - before) {
+            f(v, u);
+            return ControlFlow::Break(());
+        }
+        before += run.len();
         ControlFlow::Continue(())
-    })
-    .break_value()
+    });
 }
 
 /// Puts `v` and `u` into one tree, and shortens the ways it walks: where every link makes a smaller
@@ -176,7 +192,8 @@ fn name_components<G: GraphView>(view: &G, labels: Vec<AtomicU32>) -> WccOutput 
         .par_iter_mut()
         .zip(0..view.vertex_bound())
         .map(|(label, v)| {
-            if !view.contains(v) {
+            // What is no vertex has no edges, so it stands alone.
+            if *label == v && !view.contains(v) {
                 *label = NO_COMPONENT;
             }
             u32::from(*label == v)
@@ -202,8 +219,12 @@ mod tests {
     #[test]
     fn the_nth_neighbour_is_counted_over_all() {
         let view = undirected(5, &[(0, 2), (0, 3), (0, 4)]);
-        let found = [0, 1, 2, 3].map(|n| nth_neighbour(&view, 0, n));
-        assert_eq!(found, [Some(2), Some(3), Some(4), None]);
+        let found = [0, 1, 2, 3].map(|n| {
+            let mut found = Vec::new();
+            each_nth_neighbour(&view, 0..3, n, |v, u| found.push((v, u)));
+            found
+        });
+        assert_eq!(found, [vec![(0, 2), (2, 0)], vec![(0, 3)], vec![(0, 4)], vec![]]);
     }
 
     #[test]

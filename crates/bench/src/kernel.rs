@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use evergraph::graph::{GraphView, VertexId};
 use evergraph::kernels::{
     AlgoError, BfsConfig, BfsOutput, CdlpConfig, CdlpOutput, LccConfig, LccOutput, PageRankConfig,
@@ -24,16 +25,27 @@ const ENTRIES_PER_TASK: usize = 1 << 16;
 const VERTICES_PER_TASK: usize = 1 << 12;
 
 /// A kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernel {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Kernel {
+    /// The sum of all neighbours, vertex by vertex
     ScanSeq,
+    /// The same, vertices in a random order
     ScanRandom,
+    /// Breadth-first search
     Bfs,
+    /// `PageRank`, 20 iterations
+    #[value(name = "pagerank")]
     PageRank,
+    /// Weakly connected components
     Wcc,
+    /// Label propagation, 10 iterations
     Cdlp,
+    /// Local clustering coefficients
     Lcc,
+    /// Shortest paths by weight from one vertex
     Sssp,
+    /// How many triangles there are
     Triangles,
 }
 
@@ -165,7 +177,10 @@ fn sum(run: &[VertexId]) -> u32 {
 pub(crate) fn scan_sequential<G: GraphView>(view: &G) -> u32 {
     let tasks = view.splits(ENTRIES_PER_TASK).into_par_iter().map(|range| {
         let mut total: u32 = 0;
-        view.range(range, |_, run| total = total.wrapping_add(sum(run)));
+        view.range(range, |_, run| {
+            total = total.wrapping_add(sum(run));
+            ControlFlow::Continue(())
+        });
         total
     });
     tasks.reduce(|| 0, u32::wrapping_add)

@@ -161,12 +161,17 @@ impl Rows {
     }
 
     #[inline]
-    fn range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        mut f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         let offsets = &self.offsets[range.start as usize..=range.end as usize];
         for (v, span) in range.zip(offsets.windows(2)) {
             let row = &self.ends[span[0] as usize..span[1] as usize];
             if !row.is_empty() {
-                f(v, row);
+                // A row comes as one run, so none is left to be passed over.
+                let _ = f(v, row);
             }
         }
     }
@@ -243,12 +248,20 @@ impl<W: Weight> GraphView for Csr<W> {
     }
 
     #[inline]
-    fn range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         self.out.range(range, f);
     }
 
     #[inline]
-    fn in_range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
+    fn in_range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         self.in_rows().range(range, f);
     }
 
@@ -396,6 +409,7 @@ fn copy_in<G: GraphView>(view: &G) -> Rows {
         view.in_range(range.clone(), |_, run| {
             ends[at..at + run.len()].copy_from_slice(run);
             at += run.len();
+            ControlFlow::Continue(())
         });
     });
     Rows { offsets, ends }

@@ -64,11 +64,19 @@ pub trait GraphView: Sync {
     ) -> ControlFlow<B>;
 
     /// Passes the runs of every vertex of `range` in id order: the sequential pattern. Vertices
-    /// without neighbours are passed over.
-    fn range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId]));
+    /// without neighbours are passed over; where `f` breaks, the next vertex follows.
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    );
 
     /// As [`GraphView::range`], over in-neighbours.
-    fn in_range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId]));
+    fn in_range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    );
 
     /// All neighbours of `v` as one slice, if they lie in one.
     fn contiguous(&self, v: VertexId) -> Option<&[VertexId]>;
@@ -180,12 +188,20 @@ impl<G: GraphView> GraphView for &G {
     }
 
     #[inline]
-    fn range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         G::range(self, range, f);
     }
 
     #[inline]
-    fn in_range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
+    fn in_range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         G::in_range(self, range, f);
     }
 

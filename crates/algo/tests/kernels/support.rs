@@ -122,17 +122,25 @@ impl GraphView for Pieces {
         self.csr.in_neighbours(v).chunks(self.run_max).try_for_each(f)
     }
 
-    fn range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        mut f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         for v in range {
-            let runs = self.csr.neighbours(v).chunks(self.run_max);
-            runs.for_each(|run| f(v, run));
+            let mut runs = self.csr.neighbours(v).chunks(self.run_max);
+            let _ = runs.try_for_each(|run| f(v, run));
         }
     }
 
-    fn in_range(&self, range: Range<VertexId>, mut f: impl FnMut(VertexId, &[VertexId])) {
+    fn in_range(
+        &self,
+        range: Range<VertexId>,
+        mut f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
         for v in range {
-            let runs = self.csr.in_neighbours(v).chunks(self.run_max);
-            runs.for_each(|run| f(v, run));
+            let mut runs = self.csr.in_neighbours(v).chunks(self.run_max);
+            let _ = runs.try_for_each(|run| f(v, run));
         }
     }
 

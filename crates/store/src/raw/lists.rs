@@ -4,13 +4,21 @@
 //! # Layout
 //!   `spans[i]` is where list `i` begins, in the low half, and ends, in the high half: one word, so
 //!   that a list costs one look. [`ELSEWHERE`] says that a list does not lie here.
+//!   A [`ListTable`] puts the lists of many stretches one behind the other. Where each stretch
+//!   lies stands in one small array, so that a look goes over no more than one step that a static
+//!   CSR does not make.
 //! # Invariants
 //!   - L1 Every span but `ELSEWHERE` lies in `ids` and in `weights`; `new` checks each.
 //!   - L2 Nothing is written after `new`.
+//!   - L3 What a place of a table refers to is kept by the lists of the same table, and does not
+//!     move: the spans are shared, the entries lie in a leaf, or there are none.
 //! # Checked by
 //!   the tests below; tests/model.rs.
 
-use std::ops::Range;
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+use std::ptr::NonNull;
+use std::slice;
 use std::sync::Arc;
 
 use super::slice::Slice;
@@ -65,35 +73,105 @@ impl<T: Copy, W: Copy, const N: usize> Lists<T, W, N> {
         Self { spans: Arc::clone(&self.spans), ids, weights }
     }
 
+    fn place(&self) -> Place<T, W, N> {
+        Place {
+            spans: NonNull::from(&*self.spans),
+            ids: NonNull::from(&*self.ids).cast(),
+            weights: NonNull::from(&*self.weights).cast(),
+        }
+    }
+
+    /// The lists as a reader looks them up.
     #[inline]
-    fn span(&self, at: usize) -> Option<Range<usize>> {
-        let span = self.spans[at % N];
-        (span != ELSEWHERE).then(|| unpacked(span))
+    fn looked_up(&self) -> Looked<'_, T, W, N> {
+        Looked { place: self.place(), _lists: PhantomData }
     }
 
     /// List `at % N`, if it lies here.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&[T]> {
-        // SAFETY: a span of this table that is not `ELSEWHERE` lies in `ids` (L1, L2).
-        self.span(at).map(|span| unsafe { self.ids.get_unchecked(span) })
+        self.looked_up().get(at)
     }
 
     /// List `at % N` and what stands beside it, if it lies here.
     #[inline]
     pub(crate) fn get_weighted(&self, at: usize) -> Option<(&[T], &[W])> {
-        let span = self.span(at)?;
-        // SAFETY: a span of this table that is not `ELSEWHERE` lies in `ids` and in `weights`
-        // (L1, L2).
-        Some(unsafe { (self.ids.get_unchecked(span.clone()), self.weights.get_unchecked(span)) })
+        self.looked_up().get_weighted(at)
     }
 
-    /// Passes the lists of `range` that are not empty, with their numbers, up to the first that
-    /// lies elsewhere; its number, or the end of the range. The range does not pass a multiple of
-    /// `N`.
+    /// As [`Places::each`], of this stretch.
     #[inline]
-    pub(crate) fn each(&self, range: Range<u32>, mut f: impl FnMut(u32, &[T])) -> u32 {
+    pub(crate) fn each(
+        &self,
+        range: Range<u32>,
+        f: impl FnMut(u32, &[T]) -> ControlFlow<()>,
+    ) -> u32 {
+        self.looked_up().each(range, f)
+    }
+}
+
+/// Where the lists of a stretch lie.
+struct Place<T, W, const N: usize> {
+    spans: NonNull<[u64; N]>,
+    ids: NonNull<T>,
+    weights: NonNull<W>,
+}
+
+impl<T, W, const N: usize> Clone for Place<T, W, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, W, const N: usize> Copy for Place<T, W, N> {}
+
+/// A place whose lists are kept meanwhile.
+struct Looked<'l, T, W, const N: usize> {
+    place: Place<T, W, N>,
+    _lists: PhantomData<&'l Lists<T, W, N>>,
+}
+
+impl<'l, T, W, const N: usize> Looked<'l, T, W, N> {
+    #[inline]
+    fn spans(&self) -> &'l [u64; N] {
+        // SAFETY: the lists that the place is of live for `'l` (L3), and nobody writes (L2).
+        unsafe { self.place.spans.as_ref() }
+    }
+
+    /// # Safety
+    /// The span is one of `spans` that is not `ELSEWHERE`.
+    #[inline]
+    unsafe fn list(&self, span: &Range<usize>) -> &'l [T] {
+        // SAFETY: such a span lies in `ids` (L1), which live for `'l` (L3) and are not written.
+        unsafe { slice::from_raw_parts(self.place.ids.add(span.start).as_ptr(), span.len()) }
+    }
+
+    #[inline]
+    fn span(&self, at: usize) -> Option<Range<usize>> {
+        let span = self.spans()[at % N];
+        (span != ELSEWHERE).then(|| unpacked(span))
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<&'l [T]> {
+        // SAFETY: one of the spans.
+        self.span(at).map(|span| unsafe { self.list(&span) })
+    }
+
+    #[inline]
+    fn get_weighted(&self, at: usize) -> Option<(&'l [T], &'l [W])> {
+        let span = self.span(at)?;
+        // SAFETY: one of the spans; it lies in `weights`, too (L1), which live as long (L3).
+        Some(unsafe {
+            let weights = self.place.weights.add(span.start).as_ptr();
+            (self.list(&span), slice::from_raw_parts(weights, span.len()))
+        })
+    }
+
+    #[inline]
+    fn each(&self, range: Range<u32>, mut f: impl FnMut(u32, &[T]) -> ControlFlow<()>) -> u32 {
         let first = range.start as usize % N;
-        let spans = &self.spans[first..first + range.len()];
+        let spans = &self.spans()[first..first + range.len()];
         let end = range.end;
         for (at, &span) in range.zip(spans) {
             if span == ELSEWHERE {
@@ -101,11 +179,81 @@ impl<T: Copy, W: Copy, const N: usize> Lists<T, W, N> {
             }
             let span = unpacked(span);
             if !span.is_empty() {
-                // SAFETY: as in `get`.
-                f(at, unsafe { self.ids.get_unchecked(span) });
+                // SAFETY: one of the spans.
+                let list = unsafe { self.list(&span) };
+                // It comes as one run, so none is left to be passed over.
+                let _ = f(at, list);
             }
         }
         end
+    }
+}
+
+/// The lists of many stretches of `N`, looked up by their number among all.
+pub(crate) struct ListTable<T, W, const N: usize> {
+    places: Box<[Place<T, W, N>]>,
+    /// What keeps them.
+    _lists: Box<[Lists<T, W, N>]>,
+}
+
+// SAFETY: places are read only, and what they refer to is that of the lists, which may be sent.
+unsafe impl<T: Send + Sync, W: Send + Sync, const N: usize> Send for ListTable<T, W, N> {}
+// SAFETY: as above, and which may be shared.
+unsafe impl<T: Send + Sync, W: Send + Sync, const N: usize> Sync for ListTable<T, W, N> {}
+
+impl<T: Copy, W: Copy, const N: usize> ListTable<T, W, N> {
+    pub(crate) fn new(lists: Box<[Lists<T, W, N>]>) -> Self {
+        Self { places: lists.iter().map(Lists::place).collect(), _lists: lists }
+    }
+
+    /// The lists, one step closer.
+    #[inline]
+    pub(crate) fn places(&self) -> Places<'_, T, W, N> {
+        Places(&self.places)
+    }
+}
+
+/// The lists of a [`ListTable`], looked up by their number among all.
+pub(crate) struct Places<'l, T, W, const N: usize>(&'l [Place<T, W, N>]);
+
+// SAFETY: places are read only, and what they refer to is that of the lists, which may be shared.
+unsafe impl<T: Sync, W: Sync, const N: usize> Send for Places<'_, T, W, N> {}
+// SAFETY: as above.
+unsafe impl<T: Sync, W: Sync, const N: usize> Sync for Places<'_, T, W, N> {}
+
+impl<'l, T, W, const N: usize> Places<'l, T, W, N> {
+    #[inline]
+    fn looked_up(&self, at: usize) -> Looked<'l, T, W, N> {
+        Looked { place: self.0[at / N], _lists: PhantomData }
+    }
+
+    /// List `at`, if it lies here.
+    ///
+    /// # Panics
+    /// If there is no such stretch.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<&'l [T]> {
+        self.looked_up(at).get(at)
+    }
+
+    /// List `at` and what stands beside it, if it lies here.
+    ///
+    /// # Panics
+    /// If there is no such stretch.
+    #[inline]
+    pub(crate) fn get_weighted(&self, at: usize) -> Option<(&'l [T], &'l [W])> {
+        self.looked_up(at).get_weighted(at)
+    }
+
+    /// Passes the lists of `range` that are not empty, with their numbers, up to the first that
+    /// lies elsewhere; its number, or the end of the range. The range lies in one stretch.
+    #[inline]
+    pub(crate) fn each(
+        &self,
+        range: Range<u32>,
+        f: impl FnMut(u32, &[T]) -> ControlFlow<()>,
+    ) -> u32 {
+        self.looked_up(range.start as usize).each(range, f)
     }
 }
 
@@ -131,9 +279,13 @@ mod tests {
     fn passing_ends_where_a_list_lies_elsewhere() {
         let lists = lists([packed(&(0..2)), packed(&(2..2)), packed(&(2..3)), ELSEWHERE]);
         let mut passed = Vec::new();
-        assert_eq!(lists.each(4..8, |at, list| passed.push((at, list.to_vec()))), 7);
+        let mut pass = |at, list: &[u32]| {
+            passed.push((at, list.to_vec()));
+            ControlFlow::Continue(())
+        };
+        assert_eq!(lists.each(4..8, &mut pass), 7);
         assert_eq!(passed, [(4, vec![10, 11]), (6, vec![12])]);
-        assert_eq!(lists.each(0..3, |_, _| {}), 3);
+        assert_eq!(lists.each(0..3, |_, _| ControlFlow::Continue(())), 3);
     }
 
     #[test]

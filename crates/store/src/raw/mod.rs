@@ -21,7 +21,7 @@ mod slice;
 pub(crate) use chain::{Chain, Lent, Locked, Placed, Retention};
 pub(crate) use delta::{Delta, Row, Rows};
 pub(crate) use leased::LeasedTable;
-pub(crate) use lists::{ELSEWHERE, Lists, packed};
+pub(crate) use lists::{ELSEWHERE, ListTable, Lists, Places, packed};
 pub(crate) use pin::{Pin, Pins};
 pub(crate) use prefetch::prefetch;
 pub(crate) use slice::{LeafBuilder, LeafPool, Slice};

@@ -205,14 +205,30 @@ fn check_ranges<G: GraphView>(view: &G, entries: u64) {
                 last = Some((v, u));
                 seen += 1;
             }
+            ControlFlow::Continue(())
         });
     }
     assert_eq!(seen, entries);
+    check_breaks(view);
     let mut incoming = 0;
     for range in view.splits(1000) {
-        view.in_range(range, |_, run| incoming += run.len() as u64);
+        view.in_range(range, |_, run| {
+            incoming += run.len() as u64;
+            ControlFlow::Continue(())
+        });
     }
     assert_eq!(incoming, entries);
+}
+
+/// Whoever breaks sees the start of each list, once.
+fn check_breaks<G: GraphView>(view: &G) {
+    let mut starts = Vec::new();
+    view.range(0..view.vertex_bound(), |v, run| {
+        starts.push((v, run[0]));
+        ControlFlow::Break(())
+    });
+    let start = |v| view.runs(v, |run| ControlFlow::Break((v, run[0]))).break_value();
+    assert!((0..view.vertex_bound()).filter_map(start).eq(starts));
 }
 
 /// Ingests a change; with a weight if edges carry one.

@@ -9,11 +9,15 @@
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::group_of;
-use super::leaf::{LeafAt, StretchLists, stretch_of};
+use super::leaf::{LeafAt, StretchLists, VERTICES, stretch_of};
+use crate::raw::{ListTable, Places};
+
+/// The lists of the leaves that are good as a whole, by vertex.
+pub(super) type QuickLists<'t, W> = Places<'t, VertexId, W, VERTICES>;
 
 /// The leaves of the first stretches.
 pub(super) struct LeafTable<W> {
-    quick: Box<[StretchLists<W>]>,
+    quick: ListTable<VertexId, W, VERTICES>,
     leaves: Box<[Option<LeafAt<W>>]>,
 }
 
@@ -24,7 +28,7 @@ impl<W: Weight> LeafTable<W> {
             let whole = leaf.as_ref().and_then(LeafAt::whole);
             whole.unwrap_or_else(|| nowhere.share())
         };
-        Self { quick: leaves.iter().map(quick).collect(), leaves }
+        Self { quick: ListTable::new(leaves.iter().map(quick).collect()), leaves }
     }
 
     /// How many stretches there are.
@@ -32,10 +36,9 @@ impl<W: Weight> LeafTable<W> {
         self.leaves.len()
     }
 
-    /// The lists of the stretch of a vertex, as far as they can be found quickly.
-    #[inline]
-    pub(super) fn quick(&self, v: VertexId) -> &StretchLists<W> {
-        &self.quick[stretch_of(v)]
+    /// All lists, as far as they can be found quickly.
+    pub(super) fn quick(&self) -> QuickLists<'_, W> {
+        self.quick.places()
     }
 
     /// The leaf that holds the group of a vertex, if there is one.

@@ -29,7 +29,7 @@ use super::base::{Base, GROUP, GROUP_BITS, group_of, local_of};
 use super::directory::vertices_below;
 use super::hub::Hub;
 use super::leaf::{LeafAt, STRETCH, VERTICES, stretch_of};
-use super::leaf_table::LeafTable;
+use super::leaf_table::{LeafTable, QuickLists};
 use super::pieces::{entries_pending, length, pieces};
 use super::{Address, FatTree, Side};
 use crate::raw::{LeasedTable, prefetch};
@@ -89,24 +89,6 @@ impl<W: Weight> SideTable<W> {
     #[inline]
     fn held<'t>(&'t self, leaves: &'t LeafTable<W>, v: VertexId) -> Option<&'t LeafAt<W>> {
         leaves.held(v).or_else(|| self.leaves.held(v))
-    }
-
-    /// The list of a vertex, if it lies in a leaf.
-    #[inline]
-    fn list<'t>(&'t self, leaves: &'t LeafTable<W>, v: VertexId) -> Option<&'t [VertexId]> {
-        let quick = leaves.quick(v).get(v as usize);
-        quick.or_else(|| self.held(leaves, v)?.lists().get(v as usize))
-    }
-
-    /// As [`SideTable::list`], with weights.
-    #[inline]
-    fn weighted_list<'t>(
-        &'t self,
-        leaves: &'t LeafTable<W>,
-        v: VertexId,
-    ) -> Option<(&'t [VertexId], &'t [W])> {
-        let quick = leaves.quick(v).get_weighted(v as usize);
-        quick.or_else(|| self.held(leaves, v)?.lists().get_weighted(v as usize))
     }
 
     /// Asks for the base behind the next, and for the first neighbours of the next: in order of
@@ -297,36 +279,12 @@ impl<W: Weight> Tables<W> {
         published
     }
 
-    #[inline]
-    fn degree(&self, table: &SideTable<W>, leaves: &LeafTable<W>, v: VertexId) -> u32 {
-        match table.list(leaves, v) {
-            Some(list) => list.len() as u32,
-            None => self.degree_elsewhere(table, v),
-        }
-    }
-
     #[inline(never)]
     fn degree_elsewhere(&self, table: &SideTable<W>, v: VertexId) -> u32 {
         let base = self.base(table, group_of(v));
         match Self::hub_of(base, v) {
             Some(_) => self.hub_runs(table, v).degree,
             None => length(base, local_of(v), self.version),
-        }
-    }
-
-    /// Passes the list of a vertex without weights.
-    #[inline]
-    fn runs<B>(
-        &self,
-        table: &SideTable<W>,
-        leaves: &LeafTable<W>,
-        v: VertexId,
-        mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        match table.list(leaves, v) {
-            Some([]) => ControlFlow::Continue(()),
-            Some(list) => f(list),
-            None => self.runs_elsewhere(table, v, &mut |run, _| f(run)),
         }
     }
 
@@ -347,47 +305,18 @@ impl<W: Weight> Tables<W> {
         ControlFlow::Continue(())
     }
 
-    #[inline]
-    fn range(
-        &self,
-        table: &SideTable<W>,
-        leaves: &LeafTable<W>,
-        range: Range<VertexId>,
-        mut f: impl FnMut(VertexId, &[VertexId]),
-    ) {
-        let mut v = range.start;
-        while v < range.end {
-            let of_stretch = range.end.min(end_of_stretch(v));
-            v = leaves.quick(v).each(v..of_stretch, &mut f);
-            if v == of_stretch {
-                continue;
-            }
-            let end = range.end.min((group_of(v) + 1) << GROUP_BITS);
-            match table.held(leaves, v) {
-                Some(leaf) => {
-                    let passed = leaf.lists().each(v..end, &mut f);
-                    debug_assert_eq!(passed, end, "a group lies in a leaf as a whole");
-                }
-                None => self.range_elsewhere(table, v..end, &mut f),
-            }
-            v = end;
-        }
-    }
-
     /// The lists of vertices of one group.
     #[inline(never)]
     fn range_elsewhere(
         &self,
         table: &SideTable<W>,
         range: Range<VertexId>,
-        f: &mut impl FnMut(VertexId, &[VertexId]),
+        f: &mut impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
     ) {
         table.prefetch_after(group_of(range.start));
         for v in range {
-            let _: ControlFlow<()> = self.runs_elsewhere(table, v, &mut |run, _| {
-                f(v, run);
-                ControlFlow::Continue(())
-            });
+            // Where `f` breaks, the next vertex follows.
+            let _ = self.runs_elsewhere(table, v, &mut |run, _| f(v, run));
         }
     }
 }
@@ -431,23 +360,148 @@ fn stretches_below(bound: u32) -> usize {
     bound.checked_sub(1).map_or(0, |last| stretch_of(last) + 1)
 }
 
+/// One side of a view: its tables, and the leaves that are looked at first.
+///
+/// What inner loops of kernels need lies here by itself, always inlined; all else is kept out of
+/// them.
+struct Reading<'s, W> {
+    quick: QuickLists<'s, W>,
+    leaves: &'s LeafTable<W>,
+    table: &'s SideTable<W>,
+    tables: &'s Tables<W>,
+}
+
+impl<'s, W: Weight> Reading<'s, W> {
+    fn new(tables: &'s Tables<W>, table: &'s SideTable<W>, leaves: &'s LeafTable<W>) -> Self {
+        Self { quick: leaves.quick(), leaves, table, tables }
+    }
+
+    /// The list of a vertex, if it lies in a leaf.
+    #[inline]
+    fn list(&self, v: VertexId) -> Option<&'s [VertexId]> {
+        match self.quick.get(v as usize) {
+            Some(list) => Some(list),
+            None => self.list_in_part(v),
+        }
+    }
+
+    /// As [`Reading::list`], in a leaf that is not good as a whole.
+    #[inline(never)]
+    fn list_in_part(&self, v: VertexId) -> Option<&'s [VertexId]> {
+        self.table.held(self.leaves, v)?.lists().get(v as usize)
+    }
+
+    /// As [`Reading::list`], with weights.
+    #[inline]
+    fn weighted_list(&self, v: VertexId) -> Option<(&'s [VertexId], &'s [W])> {
+        match self.quick.get_weighted(v as usize) {
+            Some(list) => Some(list),
+            None => self.weighted_list_in_part(v),
+        }
+    }
+
+    /// As [`Reading::list_in_part`], with weights.
+    #[inline(never)]
+    fn weighted_list_in_part(&self, v: VertexId) -> Option<(&'s [VertexId], &'s [W])> {
+        self.table.held(self.leaves, v)?.lists().get_weighted(v as usize)
+    }
+
+    #[inline]
+    fn degree(&self, v: VertexId) -> u32 {
+        match self.list(v) {
+            Some(list) => list.len() as u32,
+            None => self.tables.degree_elsewhere(self.table, v),
+        }
+    }
+
+    /// Passes the list of a vertex without weights.
+    #[inline]
+    fn runs<B>(
+        &self,
+        v: VertexId,
+        mut f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match self.list(v) {
+            Some([]) => ControlFlow::Continue(()),
+            Some(list) => f(list),
+            None => self.tables.runs_elsewhere(self.table, v, &mut |run, _| f(run)),
+        }
+    }
+
+    #[inline]
+    fn weighted_runs<B>(
+        &self,
+        v: VertexId,
+        mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match self.weighted_list(v) {
+            Some(([], _)) => ControlFlow::Continue(()),
+            Some((list, weights)) => f(list, weights),
+            None => self.tables.runs_elsewhere(self.table, v, &mut f),
+        }
+    }
+
+    #[inline]
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        mut f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
+        let mut v = range.start;
+        while v < range.end {
+            let of_stretch = range.end.min(end_of_stretch(v));
+            v = self.quick.each(v..of_stretch, &mut f);
+            if v == of_stretch {
+                continue;
+            }
+            let end = range.end.min((group_of(v) + 1) << GROUP_BITS);
+            match self.table.held(self.leaves, v) {
+                Some(leaf) => {
+                    let passed = leaf.lists().each(v..end, &mut f);
+                    debug_assert_eq!(passed, end, "a group lies in a leaf as a whole");
+                }
+                None => self.tables.range_elsewhere(self.table, v..end, &mut f),
+            }
+            v = end;
+        }
+    }
+
+    /// All neighbours of a vertex, if they lie in one piece.
+    #[inline]
+    fn contiguous(&self, v: VertexId) -> Option<&'s [VertexId]> {
+        if let Some(list) = self.list(v) {
+            return Some(list);
+        }
+        let base = self.tables.base(self.table, group_of(v));
+        let in_one = !base.is_dirty(local_of(v)) && Tables::hub_of(base, v).is_none();
+        in_one.then(|| base.run(local_of(v)))
+    }
+}
+
 /// A snapshot of the live layout as a graph; see [`GraphView`].
 pub struct View<'s, W> {
+    out: Reading<'s, W>,
+    incoming: Reading<'s, W>,
     tables: &'s Tables<W>,
-    out: &'s LeafTable<W>,
-    incoming: &'s LeafTable<W>,
     /// Held by the view that a snapshot gives out; views made from it live no longer than it.
     _reading: Option<Use<'s>>,
 }
 
 impl<'s, W: Weight> View<'s, W> {
     pub(crate) fn new(tables: &'s Tables<W>, reading: Use<'s>) -> Self {
-        let (out, incoming) = (&tables.out.leaves, &tables.side(Side::In).leaves);
-        Self { tables, out, incoming, _reading: Some(reading) }
+        Self::over(tables, |table| &table.leaves, Some(reading))
     }
 
-    fn incoming(&self) -> &'s SideTable<W> {
-        self.tables.side(Side::In)
+    fn over(
+        tables: &'s Tables<W>,
+        leaves: impl Fn(&'s SideTable<W>) -> &'s LeafTable<W>,
+        reading: Option<Use<'s>>,
+    ) -> Self {
+        let side = |side| {
+            let table = tables.side(side);
+            Reading::new(tables, table, leaves(table))
+        };
+        Self { out: side(Side::Out), incoming: side(Side::In), tables, _reading: reading }
     }
 }
 
@@ -480,36 +534,32 @@ impl<W: Weight> GraphView for View<'_, W> {
     fn contains(&self, v: VertexId) -> bool {
         // What has edges exists; that costs less to see.
         v < self.tables.bound
-            && (self.out.quick(v).get(v as usize).is_some_and(|list| !list.is_empty())
-                || self.tables.live(self.out, group_of(v)) >> local_of(v) & 1 == 1)
+            && (self.out.quick.get(v as usize).is_some_and(|list| !list.is_empty())
+                || self.tables.live(self.out.leaves, group_of(v)) >> local_of(v) & 1 == 1)
     }
 
     #[inline]
     fn degree(&self, v: VertexId) -> u32 {
-        self.tables.degree(&self.tables.out, self.out, v)
+        self.out.degree(v)
     }
 
     #[inline]
     fn in_degree(&self, v: VertexId) -> u32 {
-        self.tables.degree(self.incoming(), self.incoming, v)
+        self.incoming.degree(v)
     }
 
     #[inline]
     fn runs<B>(&self, v: VertexId, f: impl FnMut(&[VertexId]) -> ControlFlow<B>) -> ControlFlow<B> {
-        self.tables.runs(&self.tables.out, self.out, v, f)
+        self.out.runs(v, f)
     }
 
     #[inline]
     fn weighted_runs<B>(
         &self,
         v: VertexId,
-        mut f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+        f: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        match self.tables.out.weighted_list(self.out, v) {
-            Some(([], _)) => ControlFlow::Continue(()),
-            Some((list, weights)) => f(list, weights),
-            None => self.tables.runs_elsewhere(&self.tables.out, v, &mut f),
-        }
+        self.out.weighted_runs(v, f)
     }
 
     #[inline]
@@ -518,33 +568,36 @@ impl<W: Weight> GraphView for View<'_, W> {
         v: VertexId,
         f: impl FnMut(&[VertexId]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.tables.runs(self.incoming(), self.incoming, v, f)
+        self.incoming.runs(v, f)
     }
 
     #[inline]
-    fn range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
-        self.tables.range(&self.tables.out, self.out, range, f);
+    fn range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
+        self.out.range(range, f);
     }
 
     #[inline]
-    fn in_range(&self, range: Range<VertexId>, f: impl FnMut(VertexId, &[VertexId])) {
-        self.tables.range(self.incoming(), self.incoming, range, f);
+    fn in_range(
+        &self,
+        range: Range<VertexId>,
+        f: impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
+    ) {
+        self.incoming.range(range, f);
     }
 
     #[inline]
     fn contiguous(&self, v: VertexId) -> Option<&[VertexId]> {
-        if let Some(list) = self.tables.out.list(self.out, v) {
-            return Some(list);
-        }
-        let base = self.tables.base(&self.tables.out, group_of(v));
-        let in_one = !base.is_dirty(local_of(v)) && Tables::hub_of(base, v).is_none();
-        in_one.then(|| base.run(local_of(v)))
+        self.out.contiguous(v)
     }
 
     fn splits(&self, entries_per_task: usize) -> Vec<Range<VertexId>> {
         let tables = self.tables;
         let groups = (0..tables.out.groups.len() as u32).into_par_iter();
-        let size = |group| tables.group_entries(&tables.out, self.out, group) + GROUP as u32;
+        let size = |group| tables.group_entries(&tables.out, self.out.leaves, group) + GROUP as u32;
         let sizes: Vec<u32> = groups.with_min_len(GROUPS_PER_TASK).map(size).collect();
         let splits = splits_by_offsets(&prefix_sums(&sizes), entries_per_task);
         let to_vertices = |range: Range<u32>| {
@@ -554,9 +607,6 @@ impl<W: Weight> GraphView for View<'_, W> {
     }
 
     fn flat(&self) -> View<'_, W> {
-        let tables = self.tables;
-        let out = tables.flat(&tables.out);
-        let incoming = tables.flat(self.incoming());
-        View { tables, out, incoming, _reading: None }
+        View::over(self.tables, |table| self.tables.flat(table), None)
     }
 }
