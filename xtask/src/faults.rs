@@ -47,7 +47,7 @@ const fn suite(name: &'static str, program: &'static str) -> Suite {
 const ISOLATION: &str = "isolation";
 const DURABILITY: &str = "durability";
 
-const SUITES: [Suite; 15] = [
+const SUITES: [Suite; 16] = [
     Suite { cases: Some("2"), ..suite("histories", "verify tests/recorded") },
     Suite { cases: Some("3"), ..suite("graphs", "verify tests/graphs") },
     Suite { cases: Some("800"), ..suite("scenarios", "verify tests/scenarios") },
@@ -56,6 +56,7 @@ const SUITES: [Suite; 15] = [
     suite("isolation", "store tests/isolation"),
     suite("concurrent", "store tests/concurrent"),
     suite("clients", "store tests/clients"),
+    suite("ingest", "store tests/ingest"),
     Suite { args: &["full_store", "keys"], ..suite("memory", "store tests/memory") },
     Suite { promises: &[ISOLATION, DURABILITY], ..suite("unit", "store (unit)") },
     Suite { build: Build::Models, args: &["loom_"], ..suite("loom", "store (unit)") },
@@ -113,11 +114,12 @@ type Ended = (End, Duration);
 type Row = Vec<Ended>;
 
 /// The suites of the short version, the quickest first.
-const QUICK: [&str; 10] = [
+const QUICK: [&str; 11] = [
     "isolation",
     "unit",
     "concurrent",
     "clients",
+    "ingest",
     "model",
     "graphs",
     "memory",
