@@ -16,6 +16,7 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::input::{Stream, random};
+use crate::sum::sum;
 use crate::twin::Twin;
 use crate::{Error, Result};
 
@@ -164,13 +165,6 @@ impl Kernel {
         }
         Err(Error::Differs { what: self.name().into(), other: "the static graph" })
     }
-}
-
-/// The sum of a list, or of a piece of one, modulo 2^32: four or more ids at a time, so that memory
-/// is what a scan waits for.
-#[inline]
-fn sum(run: &[VertexId]) -> u32 {
-    run.iter().fold(0, |sum, &v| sum.wrapping_add(v))
 }
 
 /// The sum of all neighbours modulo 2^32, vertex by vertex.

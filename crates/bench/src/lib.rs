@@ -21,6 +21,7 @@ mod crew;
 mod input;
 mod kernel;
 mod live;
+mod sum;
 mod twin;
 
 // What is measured.
