@@ -40,6 +40,7 @@ faults! { "isolation" {
     // When and where its rows go.
     VersionBeforeLatches "version-before-latches" "a commit takes its version before it latches its groups"
     VisibleEarly "visible-early" "a version is visible before its rows are in place"
+    AheadNotRenewed "ahead-not-renewed" "a large commit overlooks what others changed before it had all latches"
     ReturnEarly "return-early" "a commit returns before its version is visible"
     HalfEdge "half-edge" "an edge stands in one list only"
     TwinLeft "twin-left" "an edge that goes stays in the list of its target"

@@ -407,6 +407,16 @@ fn loom_merge_by_a_committer_against_a_snapshot() {
 }
 
 #[test]
+fn loom_ahead_against_a_commit_of_the_same_edge() {
+    bounded(2).check(fat_tree::ahead_against_addition);
+}
+
+#[test]
+fn loom_ahead_against_the_removal_of_an_end() {
+    bounded(2).check(fat_tree::ahead_against_removal);
+}
+
+#[test]
 fn loom_absorb_against_a_point_read() {
     bounded(2).check(fat_tree::absorb_against_reader);
 }

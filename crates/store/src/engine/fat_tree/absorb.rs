@@ -33,7 +33,7 @@ use super::base::{Base, GROUP_BITS, Kind, Op, VERTEX, group_of, local_of};
 use super::layout::newest_with_hubs;
 use super::validate::role;
 use super::vertex_set::Entered;
-use super::write::{Entry, Groups, append, edge_now, gained};
+use super::write::{Checks, Entry, Groups, append, by_group, edge_now, gained};
 use super::{Address, Changes, EdgeChange, Effect, Ends, FatTree, Refusal, Side, VertexChange};
 use crate::epoch::Ticket;
 use crate::fault::{Fault, planted};
@@ -429,9 +429,8 @@ impl<W: Weight> FatTree<W> {
             let bit = 1 << local_of(item.owner());
             if live & bit == 0 {
                 let (local, id, weight) = (local_of(item.owner()), VERTEX, W::default());
-                outcome
-                    .entries
-                    .push(Entry { address, op: Op { local, id, kind: Kind::Add, weight } });
+                let op = Op { local, id, kind: Kind::Add, weight };
+                outcome.entries.push(Entry { address, op, checks: Checks::default() });
                 let added = added(item.owner());
                 outcome.vertices.extend((address.side == Side::Out).then_some(added));
             }
@@ -473,7 +472,8 @@ impl<W: Weight> Outcome<W> {
     fn push(&mut self, address: Address, change: EdgeChange) {
         self.entries.extend(change.row().map(|(kind, weight)| {
             let (local, weight) = (local_of(change.source), W::from_f64(weight));
-            Entry { address, op: Op { local, id: change.target, kind, weight } }
+            let op = Op { local, id: change.target, kind, weight };
+            Entry { address, op, checks: Checks::default() }
         }));
     }
 }
@@ -519,7 +519,7 @@ impl<'w, 'i, 'l, 't, W: Weight> Latched<'w, 'i, 'l, 't, W> {
 }
 
 /// The version of the last change to a group.
-fn newest<W: Weight>(locked: &Locked<'_, Base<W>>) -> u64 {
+pub(super) fn newest<W: Weight>(locked: &Locked<'_, Base<W>>) -> u64 {
     locked.head().map_or(0, |head| newest_with_hubs(head.value))
 }
 
@@ -530,7 +530,7 @@ impl<'i> Task<'i> {
 
     /// Passes those entries on that each group has, with its place among the groups.
     fn each_with<W>(&self, entries: &[Entry<W>], mut pass: impl FnMut(usize, &[Entry<W>])) {
-        let mut of_groups = entries.chunk_by(|a, b| a.address == b.address).peekable();
+        let mut of_groups = by_group(entries).peekable();
         for (place, of_items) in groups(self.items).enumerate() {
             let address = self.address(of_items);
             if let Some(entries) = of_groups.next_if(|entries| entries[0].address == address) {

@@ -383,6 +383,19 @@ impl<W: Weight> Base<W> {
             .is_some_and(|row| self.since + u64::from(row.stamp) > version)
     }
 
+    /// What the rows are about that were made after `version`: the local vertex, and the neighbour
+    /// or [`VERTEX`].
+    pub(crate) fn rows_after(&self, version: u64) -> impl Iterator<Item = (u8, u32)> {
+        let rows = self.rows();
+        let after = |&stamp: &u32| self.since + u64::from(stamp) > version;
+        let count =
+            rows.map_or(0, |rows| rows.stamps.iter().rev().take_while(|s| after(s)).count());
+        let newest = rows
+            .into_iter()
+            .flat_map(move |rows| rows.tags.iter().zip(rows.ids).skip(rows.len() - count));
+        newest.map(|(&tag, &id)| (local_of_tag(tag), id))
+    }
+
     /// Whether any row about a local vertex or its edges was made after `version`.
     pub(crate) fn touched_after(&self, version: u64, local: u8) -> bool {
         self.rows().is_some_and(|rows| {

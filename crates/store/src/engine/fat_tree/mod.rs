@@ -26,6 +26,7 @@
 //! - `check.rs`: every invariant, by inspection.
 
 mod absorb;
+mod ahead;
 mod base;
 mod check;
 mod directory;

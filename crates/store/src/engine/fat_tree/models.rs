@@ -463,26 +463,67 @@ pub(crate) fn absorb_against_reader() {
     reader.join().expect("no panic");
 }
 
+/// Takes one of the ends away, with its edge.
+fn remove_end(tree: &FatTree<()>) -> Option<u64> {
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
+    let (expected, operation) = (true, 0);
+    let vertex =
+        VertexChange { vertex: ENDS[1], expected, present: false, removed: true, operation };
+    // With its edges, as far as the snapshot has them.
+    let seen = tree.edge(ENDS[0], ENDS[1], snapshot).map(|()| EdgeChange {
+        expected,
+        effect: Effect::Remove,
+        ..edge(ENDS[0], ENDS[1])
+    });
+    let (vertices, edges) = ([vertex], seen.as_slice());
+    let changes = Changes { vertices: &vertices, edges, ..Changes::default() };
+    let version = tree.commit(changes, None, snapshot).ok();
+    leases.close(slot);
+    version
+}
+
 /// A batch that puts an edge in, against a commit that takes one of its ends away.
 pub(crate) fn absorb_against_removal() {
-    against_batch(Wish::Put(1.0), |tree| {
-        let Versions { clock, leases, .. } = &*tree.versions;
-        let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
-        let (expected, operation) = (true, 0);
-        let vertex =
-            VertexChange { vertex: ENDS[1], expected, present: false, removed: true, operation };
-        // With its edges, as far as the snapshot has them.
-        let seen = tree.edge(ENDS[0], ENDS[1], snapshot).map(|()| EdgeChange {
-            expected,
-            effect: Effect::Remove,
-            ..edge(ENDS[0], ENDS[1])
-        });
-        let (vertices, edges) = ([vertex], seen.as_slice());
-        let changes = Changes { vertices: &vertices, edges, ..Changes::default() };
-        let version = tree.commit(changes, None, snapshot).ok();
-        leases.close(slot);
-        version
-    });
+    against_batch(Wish::Put(1.0), remove_end);
+}
+
+/// A commit that looks ahead, against one that does something else to its edge: which versions
+/// they took.
+fn against_ahead(
+    other: impl FnOnce(&FatTree<()>) -> Option<u64> + Send + 'static,
+) -> (Arc<FatTree<()>>, [Option<u64>; 2]) {
+    let tree = tree(Tuning { ahead_min: 3, ..Tuning::default() });
+    for group in [0, 1] {
+        tree.slot(Address { side: Side::Out, group });
+    }
+    let other = {
+        let tree = Arc::clone(&tree);
+        thread::spawn(move || other(&tree))
+    };
+    let Versions { clock, leases, .. } = &*tree.versions;
+    let (slot, snapshot) = leases.open(clock, LeaseKind::Writer).expect("free");
+    let edges = [edge(ENDS[0], ENDS[1]), edge(ENDS[0] + 1, ENDS[1] + 1)];
+    let version = tree.commit(Changes { edges: &edges, ..Changes::default() }, None, snapshot).ok();
+    leases.close(slot);
+    let other = other.join().expect("no panic");
+    assert_eq!(tree.check(128), Ok(()));
+    (tree, [version, other])
+}
+
+/// .. that adds the same edge: one of the two is refused.
+pub(crate) fn ahead_against_addition() {
+    let same = Change { edge: Some(edge(ENDS[1], ENDS[0])), vertex: None };
+    let (_, versions) = against_ahead(move |tree| commit(tree, same, None).1);
+    assert_eq!(versions.iter().flatten().count(), 1, "{versions:?}");
+}
+
+/// .. that takes one of its ends away: no edge dangles.
+pub(crate) fn ahead_against_removal() {
+    let (tree, [added, removed]) = against_ahead(remove_end);
+    assert!(added.or(removed).is_some(), "one of them is first");
+    let there = tree.edge(ENDS[0], ENDS[1], u64::MAX).is_some();
+    assert_eq!(there, added.is_some() && removed.is_none());
 }
 
 /// A batch that puts an edge in, against a commit that adds the same one.

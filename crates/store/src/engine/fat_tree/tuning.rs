@@ -18,6 +18,8 @@ pub struct Tuning {
     pub hub_entries_min: usize,
     /// Neighbours in a segment of a hub before it is cut. 1024: 4 KB.
     pub segment_entries_max: usize,
+    /// A commit of at least so many rows looks at each group by itself before it latches all.
+    pub ahead_min: usize,
 }
 
 impl Default for Tuning {
@@ -32,12 +34,16 @@ impl Default for Tuning {
             group_entries_max: 4096,
             hub_entries_min: 512,
             segment_entries_max: 1024,
+            ahead_min: 8192,
         }
     }
 }
 
 /// Neighbours in a group at most: run ends are `u16`.
 const GROUP_ENTRIES_LIMIT: usize = u16::MAX as usize;
+
+/// Fewer rows are not sorted.
+const AHEAD_LEAST: usize = 3;
 
 impl Tuning {
     /// The smallest sizes that make sense: everything happens all the time.
@@ -50,6 +56,7 @@ impl Tuning {
             group_entries_max: 24,
             hub_entries_min: 6,
             segment_entries_max: 4,
+            ahead_min: 3,
         }
     }
 
@@ -64,6 +71,7 @@ impl Tuning {
             group_entries_max: self.group_entries_max.min(GROUP_ENTRIES_LIMIT),
             hub_entries_min: self.hub_entries_min.clamp(2, most_per_vertex),
             segment_entries_max: self.segment_entries_max.clamp(2, GROUP_ENTRIES_LIMIT / 2),
+            ahead_min: self.ahead_min.max(AHEAD_LEAST),
         }
     }
 

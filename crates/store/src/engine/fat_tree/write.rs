@@ -1,6 +1,8 @@
 //! A commit: a checked set of changes becomes one version.
 //!
 //! # Steps
+//!   0. The changes become rows, group by group. If they are many, each group is looked at by
+//!      itself, before all are locked (`ahead.rs`).
 //!   1. Lock every group that is touched, in address order: no two commits wait for each other.
 //!   2. Check every change: both ends exist, the edge is there or is not, and nobody changed it
 //!      since the snapshot of the transaction (first updater wins). A refusal changes nothing.
@@ -20,7 +22,8 @@
 use evergraph_graph::{VertexId, Weight};
 use smallvec::SmallVec;
 
-use super::base::{Base, Kind, Op, VERTEX, group_of, local_of};
+use super::ahead::Ahead;
+use super::base::{Base, GROUP_BITS, Kind, Op, VERTEX, group_of, local_of};
 use super::merge::Goal;
 use super::validate::{Reads, Stale, list_changed_after, role, vertex_changed_after};
 use super::{Address, FatTree, Side};
@@ -78,6 +81,17 @@ impl EdgeChange {
             Effect::Set(weight) => Some((Kind::Set, weight)),
             Effect::Remove => Some((Kind::Remove, 0.0)),
         }
+    }
+
+    /// Whether there are not rows about it that say all there is to check.
+    #[inline]
+    fn lacks_rows(&self) -> bool {
+        self.effect == Effect::None || self.forgets_twin()
+    }
+
+    #[inline]
+    fn forgets_twin(&self) -> bool {
+        planted(Fault::HalfEdge) || planted(Fault::TwinLeft) && self.effect == Effect::Remove
     }
 }
 
@@ -153,11 +167,21 @@ pub(crate) enum Refusal {
 pub(super) struct Entry<W> {
     pub(super) address: Address,
     pub(super) op: Op<W>,
+    pub(super) checks: Checks,
+}
+
+/// What is to be checked where a row goes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Checks {
+    /// The owner of the list must exist.
+    pub(super) owner: bool,
+    /// The edge must be there, or must not: this is the list of its source.
+    pub(super) edge: bool,
 }
 
 /// The groups of one commit, locked.
 pub(super) struct Groups<'t, W> {
-    addresses: SmallVec<[Address; INLINE]>,
+    pub(super) addresses: SmallVec<[Address; INLINE]>,
     pub(super) locked: SmallVec<[Locked<'t, Base<W>>; INLINE]>,
 }
 
@@ -200,21 +224,19 @@ impl<W: Weight> FatTree<W> {
     ) -> Result<u64, Refusal> {
         let Changes { vertices, edges, .. } = changes;
         let early = planted(Fault::VersionBeforeLatches).then(|| self.versions.clock.take());
+        let entries = self.entries(vertices, edges);
         if let Some(reads) = reads.filter(|_| planted(Fault::ValidatesFirst)) {
-            self.validate(&self.lock(changes, Some(reads)), reads.found, snapshot)?;
+            self.validate(&self.lock((changes, &entries), Some(reads)), reads.found, snapshot)?;
         }
-        let mut groups = self.lock(changes, reads);
+        let ahead = self.look_ahead(&entries, snapshot);
+        let mut groups = self.lock((changes, &entries), reads);
         for change in vertices {
             self.check_vertex(&groups, change, snapshot)?;
         }
-        let mut place = 0;
-        for change in edges {
-            self.check_edge(&groups, &mut place, change, snapshot)?;
-        }
+        self.check_edges(&groups, (edges, &entries), ahead, snapshot)?;
         if let Some(reads) = reads.filter(|_| !planted(Fault::ValidatesFirst)) {
             self.validate(&groups, reads.found, snapshot)?;
         }
-        let entries = self.entries(vertices, edges);
         let overlong = self.make_all_room(&mut groups, &entries);
         let entered = self.vertex_set.enter(role(reads, !vertices.is_empty()));
         if let Some(reads) = reads {
@@ -290,21 +312,28 @@ impl<W: Weight> FatTree<W> {
         if self.is_directed() { Side::In } else { Side::Out }
     }
 
-    /// Step 1.
-    fn lock(&self, changes: Changes<'_>, reads: Option<&Reads<'_>>) -> Groups<'_, W> {
+    /// Step 1: the groups of all rows, of what is checked only, and of what was read.
+    pub(super) fn lock(
+        &self,
+        (changes, entries): (Changes<'_>, &[Entry<W>]),
+        reads: Option<&Reads<'_>>,
+    ) -> Groups<'_, W> {
         let Changes { vertices, edges, .. } = changes;
-        let mut addresses = SmallVec::with_capacity(2 * (vertices.len() + edges.len()));
+        let mut addresses = SmallVec::new();
+        addresses.extend(by_group(entries).map(|of_group| of_group[0].address));
         for change in vertices {
             addresses.extend(self.sides().map(|side| Self::address(side, change.vertex)));
         }
-        for change in edges {
+        for change in edges.iter().filter(|change| change.lacks_rows()) {
             addresses.push(Self::address(Side::Out, change.source));
             addresses.push(Self::address(self.target_side(), change.target));
         }
         if let Some(reads) = reads {
             addresses.extend(reads.found.iter().map(|&read| self.address_of_read(read)));
         }
-        addresses.sort_unstable();
+        if !addresses.is_sorted() {
+            addresses.sort_unstable();
+        }
         addresses.dedup();
         if addresses.len() <= INLINE {
             addresses.iter().for_each(|&address| self.slot(address).chain.prefetch());
@@ -353,6 +382,24 @@ impl<W: Weight> FatTree<W> {
         }
     }
 
+    /// Step 2 for all edges.
+    fn check_edges(
+        &self,
+        groups: &Groups<'_, W>,
+        (edges, entries): (&[EdgeChange], &[Entry<W>]),
+        ahead: Option<Vec<Ahead>>,
+        snapshot: u64,
+    ) -> Result<(), Refusal> {
+        // What is not in order is looked for edge by edge, so that the refusal names it.
+        let in_order =
+            ahead.is_some_and(|ahead| self.is_still_in_order(groups, entries, &ahead, snapshot));
+        let mut place = 0;
+        for change in edges.iter().filter(|change| !in_order || change.lacks_rows()) {
+            self.check_edge(groups, &mut place, change, snapshot)?;
+        }
+        Ok(())
+    }
+
     /// Step 2 for an edge. One of its two lists is enough (both say the same, I6). `place` is where
     /// the source before was found.
     fn check_edge(
@@ -371,9 +418,7 @@ impl<W: Weight> FatTree<W> {
             let end = groups.get(Self::address(self.target_side(), target));
             self.check_end(end, target, operation, snapshot)?;
         }
-        let seen_from = snapshot + u64::from(planted(Fault::EdgeConflictLate));
-        let changed = edge_changed_after(out, seen_from, source, target);
-        if changed && !planted(Fault::EdgeConflictUnseen) {
+        if edge_has_conflict(out, (source, target), snapshot) {
             return Err(Refusal::EdgeConflict { source, target, operation });
         }
         match (change.expected, edge_now(out, source, target).is_some()) {
@@ -385,7 +430,7 @@ impl<W: Weight> FatTree<W> {
         }
     }
 
-    fn check_end(
+    pub(super) fn check_end(
         &self,
         locked: &Locked<'_, Base<W>>,
         vertex: VertexId,
@@ -410,7 +455,7 @@ impl<W: Weight> FatTree<W> {
     }
 
     /// The rows that the changes become, group by group.
-    fn entries(
+    pub(super) fn entries(
         &self,
         vertices: &[VertexChange],
         edges: &[EdgeChange],
@@ -422,25 +467,29 @@ impl<W: Weight> FatTree<W> {
             let weight = W::default();
             let op = Op { local: local_of(change.vertex), id: VERTEX, kind, weight };
             for side in self.sides() {
-                entries.push(Entry { address: Self::address(side, change.vertex), op });
+                let (address, checks) = (Self::address(side, change.vertex), Checks::default());
+                entries.push(Entry { address, op, checks });
             }
         }
         for change in edges {
             let Some((kind, weight)) = change.row() else { continue };
-            let mut push = |side, owner, id| {
+            let mut push = |side, owner, id, checks| {
                 let op = Op { local: local_of(owner), id, kind, weight: W::from_f64(weight) };
-                entries.push(Entry { address: Self::address(side, owner), op });
+                entries.push(Entry { address: Self::address(side, owner), op, checks });
             };
-            push(Side::Out, change.source, change.target);
-            if planted(Fault::HalfEdge) || (planted(Fault::TwinLeft) && kind == Kind::Remove) {
+            let needs = change.needs;
+            let checks = Checks { owner: needs.source, edge: true };
+            push(Side::Out, change.source, change.target, checks);
+            if change.forgets_twin() {
                 continue;
             }
             if self.is_directed() || change.source != change.target {
-                push(self.target_side(), change.target, change.source);
+                let checks = Checks { owner: needs.target, edge: false };
+                push(self.target_side(), change.target, change.source, checks);
             }
         }
         if entries.len() > 2 {
-            entries.sort_unstable_by_key(|entry| (entry.address, entry.op.local, entry.op.id));
+            entries.sort_unstable_by_key(Entry::key);
         }
         entries
     }
@@ -452,7 +501,7 @@ impl<W: Weight> FatTree<W> {
         entries: &[Entry<W>],
     ) -> SmallVec<[Address; INLINE]> {
         let mut overlong = SmallVec::new();
-        for of_group in entries.chunk_by(|a, b| a.address == b.address) {
+        for of_group in by_group(entries) {
             let address = of_group[0].address;
             let index = groups.index(address);
             if self.make_room_for(&mut groups.locked[index], of_group) {
@@ -541,6 +590,20 @@ impl<W: Weight> FatTree<W> {
     }
 }
 
+impl<W> Entry<W> {
+    /// What rows are sorted by: the side, and the owner of the list before the other end.
+    #[inline]
+    fn key(&self) -> (Side, u64) {
+        let owner = u64::from(self.address.group) << GROUP_BITS | u64::from(self.op.local);
+        (self.address.side, owner << u32::BITS | u64::from(self.op.id))
+    }
+}
+
+/// The rows of each group.
+pub(super) fn by_group<W>(entries: &[Entry<W>]) -> impl Iterator<Item = &[Entry<W>]> {
+    entries.chunk_by(|a, b| a.address == b.address)
+}
+
 /// How many edges there are more after a change.
 #[inline]
 pub(super) fn gained(effect: Effect) -> i64 {
@@ -607,6 +670,18 @@ pub(super) fn edge_now<W: Weight>(
         Some(hub) => hub.edge_now(target),
         None => head.edge_at(local_of(source), target, u64::MAX),
     }
+}
+
+/// Whether somebody changed the edge after the snapshot.
+#[expect(clippy::inline_always, reason = "on the way of every commit of an edge")]
+#[inline(always)]
+pub(super) fn edge_has_conflict<W: Weight>(
+    locked: &Locked<'_, Base<W>>,
+    (source, target): (VertexId, VertexId),
+    snapshot: u64,
+) -> bool {
+    let seen_from = snapshot + u64::from(planted(Fault::EdgeConflictLate));
+    edge_changed_after(locked, seen_from, source, target) && !planted(Fault::EdgeConflictUnseen)
 }
 
 /// Whether somebody changed the edge after `version`.
