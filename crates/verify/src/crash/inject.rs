@@ -56,9 +56,7 @@ impl std::ops::AddAssign for Faults {
 
 /// Has one in so many calls of every story fail in every way.
 pub fn faults(seed: u64, one_in: u64) -> Result<Faults, String> {
-    // What could not be archived waits, and comes with whatever is archived next: after a failure
-    // nothing says which version that is.
-    let one_by_one = |act: &Act| !matches!(act, Act::Together(..) | Act::Ingest(_));
+    let one_by_one = |act: &Act| !matches!(act, Act::Together(..));
     let alone = |workload: &Workload| workload.acts.iter().all(one_by_one);
     let workloads = library().into_iter().filter(alone).collect();
     in_parallel(workloads, |workload| faults_of(workload, seed, one_in))
@@ -190,8 +188,10 @@ fn refused(
     if fault.lasting == Lasting::Forever {
         player.disk.set_fault(None);
     }
-    let commit = Act::Commit(Size::Small);
-    if is_full && player.db.is_some() && matches!(act, Some(Act::Commit(_))) {
+    // What could not be archived waits, and would come with whatever is archived next.
+    let ingest = act.filter(|act| matches!(act, Act::Ingest(_)));
+    let commit = ingest.unwrap_or(Act::Commit(Size::Small));
+    if is_full && player.db.is_some() && matches!(act, Some(Act::Commit(_) | Act::Ingest(_))) {
         return player.act(commit).map_err(|trouble| format!("there is space again: {trouble}"));
     }
     if player.db.is_some() {
