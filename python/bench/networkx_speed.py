@@ -121,6 +121,12 @@ def calls(directed: bool, source: object, place: int) -> list[tuple[str, Call, C
     if directed:
         return [
             ranks,
+    # igraph ignores directions here, which is less to do.
+    clustering = (
+        "clustering",
+        nx.clustering,
+        lambda g: g.transitivity_local_undirected(mode="zero"),
+    )
             paths,
             (
                 "strongly_connected_components",
@@ -135,6 +141,7 @@ def calls(directed: bool, source: object, place: int) -> list[tuple[str, Call, C
         ]
     return [
         ranks,
+            clustering,
         paths,
         (
             "connected_components",
@@ -142,7 +149,7 @@ def calls(directed: bool, source: object, place: int) -> list[tuple[str, Call, C
             lambda g: list(g.connected_components()),
         ),
         ("triangles", nx.triangles, None),
-        ("clustering", nx.clustering, lambda g: g.transitivity_local_undirected(mode="zero")),
+        clustering,
     ]
 
 
