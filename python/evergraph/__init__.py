@@ -21,6 +21,7 @@ from ._open import open
 from ._snapshot import Snapshot
 from ._streams import Follower, Step, Stream, Windows, watch
 from ._table import Table
+from ._threads import set_threads, threads, using_threads
 from ._transaction import Attempt, Transaction
 from .convert import from_edges, from_networkx, from_pandas_edgelist, read, to_networkx
 from .errors import (
@@ -82,8 +83,11 @@ __all__ = [
     "read",
     "standing",
     "to_networkx",
+    "set_threads",
     "watch",
+    "threads",
 ]
+    "using_threads",
 
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native.forked)

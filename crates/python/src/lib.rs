@@ -6,8 +6,8 @@
 //!
 //! # Threads
 //!   Whatever may take long runs without the interpreter's lock (`run.rs`), on a pool of threads
-//!   that is made again in a forked child (`fork.rs`). Closing a graph waits for what others do with
-//!   it (`lend.rs`).
+//!   whose number the user says, and that is made again in a forked child (`fork.rs`). Closing a
+//!   graph waits for what others do with it (`lend.rs`).
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "Python hands its arguments over by value")]
 
@@ -48,6 +48,8 @@ mod native {
     use crate::read::{load, read};
     #[pymodule_export]
     use crate::snapshot::Snapshot;
+    use crate::run::{set_threads, threads};
+    #[pymodule_export]
     #[pymodule_export]
     use crate::standing::Standing;
     #[pymodule_export]
