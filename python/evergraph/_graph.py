@@ -161,8 +161,9 @@ class Graph:
 
         Of a graph in a folder, ``at`` is an older version, or a time: then it is the last version
         that was written by then, a ``datetime`` without time zone being local. It is put together
-        from the files: in the time that opening takes, and as much memory as the graph. Raises
-        ``TooOldError`` beyond what ``open(keep=)`` says, ``NotFoundError`` for what is to come.
+        from the files: in the time that opening takes, and as much memory as the graph; Ctrl-C
+        stops it. Raises ``TooOldError`` beyond what ``open(keep=)`` says, ``NotFoundError`` for
+        what is to come.
 
         >>> import evergraph as eg, tempfile
         >>> with eg.open(tempfile.mkdtemp(), keep="everything") as graph:

@@ -23,7 +23,7 @@ use crate::fork::AtHome;
 use crate::ingest::Ingest;
 use crate::key::word;
 use crate::lend::Lender;
-use crate::run::{duration, run, run_watched};
+use crate::run::{Listener, duration, run, run_watched};
 use crate::snapshot::Snapshot;
 use crate::standing::{Question, Standing};
 use crate::transaction::Transaction;
@@ -356,7 +356,8 @@ impl Store {
 impl Store {
     fn past(&self, py: Python<'_>, when: When) -> PyResult<Snapshot> {
         let lender = self.lender.get()?;
-        let shown = run(py, |_| Ok(lender.with(|db| db.snapshot_at(when))))??;
+        let past = |cancel: &_| lender.with(|db| db.snapshot_at_with(when, &Listener(cancel)));
+        let shown = run(py, |cancel| Ok(past(cancel)))??;
         Ok(Snapshot::new(shown.map_err(|error| of_store(&error))?))
     }
 }
