@@ -26,6 +26,7 @@ from ._transaction import Attempt, Transaction
 from .convert import from_edges, from_networkx, from_pandas_edgelist, read, to_networkx
 from .errors import (
     AlreadyExistsError,
+    BacklogFullError,
     ClosedError,
     ConflictError,
     CorruptError,
@@ -48,6 +49,7 @@ from .errors import (
 __all__ = [
     "AlreadyExistsError",
     "Attempt",
+    "BacklogFullError",
     "ClosedError",
     "ConflictError",
     "CorruptError",
@@ -81,13 +83,13 @@ __all__ = [
     "from_pandas_edgelist",
     "open",
     "read",
-    "standing",
-    "to_networkx",
     "set_threads",
-    "watch",
+    "standing",
     "threads",
-]
+    "to_networkx",
     "using_threads",
+    "watch",
+]
 
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native.forked)

@@ -15,6 +15,7 @@ mod changes;
 mod column;
 mod components;
 mod dicts;
+mod edges;
 mod error;
 mod export;
 mod follow;
@@ -47,9 +48,9 @@ mod native {
     #[pymodule_export]
     use crate::read::{load, read};
     #[pymodule_export]
-    use crate::snapshot::Snapshot;
     use crate::run::{set_threads, threads};
     #[pymodule_export]
+    use crate::snapshot::Snapshot;
     #[pymodule_export]
     use crate::standing::Standing;
     #[pymodule_export]

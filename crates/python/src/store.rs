@@ -20,7 +20,7 @@ use crate::changes::{Columns, Layout};
 use crate::error::{InvalidError, of_store};
 use crate::follow::{Follower, Shape, Stream, Windows};
 use crate::fork::AtHome;
-use crate::ingest::Ingest;
+use crate::ingest::{Archiving, Ingest};
 use crate::key::word;
 use crate::lend::Lender;
 use crate::run::{Listener, duration, run, run_watched};
@@ -246,8 +246,9 @@ impl Store {
         Transaction::begin(self.lender.get()?, serializable.map(level))
     }
 
-    fn ingest(&self) -> PyResult<Ingest> {
-        Ingest::of(self.lender.get()?)
+    /// Takes changes in unchecked, and says when they are archived.
+    fn ingest(&self, archiving: Archiving) -> PyResult<Ingest> {
+        Ingest::of(self.lender.get()?, &archiving)
     }
 
     /// A snapshot: `"plain"`, `"stale"` or `"private"`.
