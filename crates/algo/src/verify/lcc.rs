@@ -11,13 +11,11 @@ const TOLERANCE: f64 = 1e-12;
 /// Checks the coefficients that [`crate::lcc()`] found.
 pub fn lcc<G: GraphView>(view: &G, config: &LccConfig, output: &LccOutput) -> Result<(), Mismatch> {
     let bound = view.vertex_bound();
+    // How many edges join each vertex with the one that is looked at.
     let mut at = vec![0; bound as usize];
     let mut coefficients = Vec::new();
     for v in 0..bound {
         let neighbours = neighbourhood(view, v);
-        // How many edges join each of them with `v`.
-        let mut put = |arcs| neighbours.iter().for_each(|&u| at[u as usize] = arcs);
-        put(0);
         let mut arcs = 0.0;
         if config.measure == Measure::Triangles && view.is_directed() {
             let mut count = |u| {
@@ -29,7 +27,9 @@ pub fn lcc<G: GraphView>(view: &G, config: &LccConfig, output: &LccOutput) -> Re
             view.for_each(v, &mut count);
             view.for_each_in(v, &mut count);
         } else {
-            put(1);
+            for &u in &neighbours {
+                at[u as usize] = 1;
+            }
             arcs = neighbours.len() as f64;
         }
         let mut ways = 0_u64;
@@ -38,7 +38,9 @@ pub fn lcc<G: GraphView>(view: &G, config: &LccConfig, output: &LccOutput) -> Re
                 ways += if w == u { 0 } else { at[u as usize] * at[w as usize] };
             });
         }
-        neighbours.iter().for_each(|&u| at[u as usize] = 0);
+        for &u in &neighbours {
+            at[u as usize] = 0;
+        }
         let both = arcs - neighbours.len() as f64;
         let most = arcs * (arcs - 1.0) - 2.0 * both;
         coefficients.push(if ways == 0 { 0.0 } else { ways as f64 / most });
