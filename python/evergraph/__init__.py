@@ -21,10 +21,12 @@ from ._open import open
 from ._snapshot import Snapshot
 from ._streams import Follower, Step, Stream, Windows, watch
 from ._table import Table
+from ._threads import set_threads, threads, using_threads
 from ._transaction import Attempt, Transaction
 from .convert import from_edges, from_networkx, from_pandas_edgelist, read, to_networkx
 from .errors import (
     AlreadyExistsError,
+    BacklogFullError,
     ClosedError,
     ConflictError,
     CorruptError,
@@ -47,6 +49,7 @@ from .errors import (
 __all__ = [
     "AlreadyExistsError",
     "Attempt",
+    "BacklogFullError",
     "ClosedError",
     "ConflictError",
     "CorruptError",
@@ -80,8 +83,11 @@ __all__ = [
     "from_pandas_edgelist",
     "open",
     "read",
+    "set_threads",
     "standing",
+    "threads",
     "to_networkx",
+    "using_threads",
     "watch",
 ]
 

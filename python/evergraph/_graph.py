@@ -12,7 +12,7 @@ from ._columns import Keys, Weights
 from ._html import facts_html
 from ._ingest import Ingest
 from ._reads import Key
-from ._settings import Settings, WindowShape
+from ._settings import Archiving, Settings, WindowShape
 from ._snapshot import Snapshot
 from ._streams import BATCH, Follower, Stream, Windows, changes_table
 from ._table import Table
@@ -131,12 +131,56 @@ class Graph:
         """Calls ``work`` with a transaction until its commit is not refused by a conflict."""
         return transaction(self.begin, work, tries)
 
-    def ingest(self) -> Ingest:
+    def ingest(
+        self,
+        *,
+        threshold: int | None = None,
+        delay: float | None = None,
+        batch: int | None = None,
+        backlog: int | None = None,
+        full: str | None = None,
+        threads: int | None = None,
+    ) -> Ingest:
         """Takes changes of edges in unchecked, and archives them in batches: see ``Ingest``.
 
+        All that is ingested waits in one window of the graph. What is said here counts for the
+        window from now on, whoever ingests; what is not said stays as it is.
+
+        Args:
+            threshold: So many changes are archived at once, even if they are new: 65,536, and at
+                most ``backlog``.
+            delay: Fewer are archived when the oldest is so many seconds old: 0.02.
+            batch: So many changes go into one batch, which is one version, at most: 1,048,576.
+                Fewer make pauses of others shorter, more make archiving faster.
+            backlog: So many changes may wait: 4,194,304.
+            full: What one more does: ``"wait"`` until there is room, or ``"refuse"`` and raise
+                ``BacklogFullError``.
+            threads: Threads that work on a batch: one per core, four at most.
+
         Raises ``ReadOnlyError`` if the graph is only read.
+
+        >>> import evergraph as eg
+        >>> graph = eg.Graph()
+        >>> into = graph.ingest(backlog=2, full="refuse")
+        >>> try:
+        ...     into.add_edges([1, 2, 3], [2, 3, 4])
+        ... except eg.BacklogFullError as full:
+        ...     print(full)
+        2 changes wait to be archived already; flush, or try again later
         """
-        return Ingest(self._store.ingest())
+        numbers = {"threshold": threshold, "batch": batch, "backlog": backlog, "threads": threads}
+        for name, number in numbers.items():
+            if number is not None and number < 1:
+                raise InvalidError(f"{name}={number}: say 1 or more")
+        archiving: Archiving = {
+            "threshold": threshold,
+            "delay": delay,
+            "batch": batch,
+            "backlog": backlog,
+            "full": full,
+            "threads": threads,
+        }
+        return Ingest(self._store.ingest(archiving))
 
     def static_view(self, view: str = "plain") -> Snapshot:
         """The graph as it is now, and what was ingested but not archived yet.
@@ -161,8 +205,9 @@ class Graph:
 
         Of a graph in a folder, ``at`` is an older version, or a time: then it is the last version
         that was written by then, a ``datetime`` without time zone being local. It is put together
-        from the files: in the time that opening takes, and as much memory as the graph. Raises
-        ``TooOldError`` beyond what ``open(keep=)`` says, ``NotFoundError`` for what is to come.
+        from the files: in the time that opening takes, and as much memory as the graph; Ctrl-C
+        stops it. Raises ``TooOldError`` beyond what ``open(keep=)`` says, ``NotFoundError`` for
+        what is to come.
 
         >>> import evergraph as eg, tempfile
         >>> with eg.open(tempfile.mkdtemp(), keep="everything") as graph:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from . import _columns, _native
-from ._columns import Keys, Weights
-from ._reads import Key
+from . import _native
+from ._edges import EdgeChanges
 
 
-class Ingest:
+class Ingest(EdgeChanges[_native.Ingest]):
     """Takes changes of edges in unchecked, far faster than transactions (``Graph.ingest``).
 
     A change says what is to be true, whatever is there: of two changes of one edge the later one
-    wins, and one that changes nothing is no error. A call returns before its change is visible or
-    on the disk; ``flush`` returns after. As a context manager it flushes at the end, unless the
-    block raised. Threads may share one, or each have their own: there is one order of all changes.
+    wins, and one that changes nothing is no error. Ends that are missing are made. A call returns
+    before its change is visible or on the disk; ``flush`` returns after. As a context manager it
+    flushes at the end, unless the block raised. Threads may share one, or each have their own:
+    there is one order of all changes.
 
     >>> import evergraph as eg
     >>> graph = eg.Graph()
@@ -30,34 +30,6 @@ class Ingest:
 
     def __init__(self, native: _native.Ingest) -> None:
         self._native = native
-
-    def add_edge(self, source: Key, target: Key, weight: float | None = None) -> None:
-        """The edge is there afterwards, of weight 1 unless one is given, and so are its ends."""
-        self._native.add_edge(source, target, weight)
-
-    def add_edges(self, source: Keys, target: Keys, weight: Weights | None = None) -> None:
-        """Columns of edges are there afterwards: arrays of Arrow, NumPy or others, or lists."""
-        self._native.add_edges(
-            _columns.keys(source), _columns.keys(target), _columns.weights(weight)
-        )
-
-    def remove_edge(self, source: Key, target: Key) -> None:
-        """The edge is not there afterwards. Its ends stay."""
-        self._native.remove_edge(source, target)
-
-    def remove_edges(self, source: Keys, target: Keys) -> None:
-        """Columns of edges are not there afterwards."""
-        self._native.remove_edges(_columns.keys(source), _columns.keys(target))
-
-    def set_weight(self, source: Key, target: Key, weight: float) -> None:
-        """If the edge is there, it has this weight afterwards."""
-        self._native.set_weight(source, target, weight)
-
-    def set_weights(self, source: Keys, target: Keys, weight: Weights) -> None:
-        """Those of columns of edges that are there have these weights afterwards."""
-        self._native.set_weights(
-            _columns.keys(source), _columns.keys(target), _columns.weights(weight)
-        )
 
     def flush(self) -> int:
         """Has all that was appended before archived; the version that shows it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 FUNCTIONS = {
-    "average_clustering": "Undirected and without weight.",
-    "clustering": "Undirected and without weight.",
+    "average_clustering": "Without weight.",
+    "clustering": "Without weight.",
     "connected_components": "",
     "descendants": "",
     "dijkstra_path_length": "The weight is the name of an attribute.",

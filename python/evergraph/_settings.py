@@ -30,6 +30,17 @@ class Place(TypedDict):
     read_only: bool
 
 
+class Archiving(TypedDict):
+    """When changes that are ingested are archived, and how many may wait; ``None`` is as it is."""
+
+    threshold: int | None
+    delay: float | None
+    batch: int | None
+    backlog: int | None
+    full: str | None
+    threads: int | None
+
+
 class WindowShape(TypedDict):
     """How commits are put together."""
 

@@ -208,18 +208,22 @@ class Snapshot(PointReads[_native.Snapshot]):
         named = found.name(self._native.keys())
         return self._table("component", named, components=found.count)
 
-    def clustering(self) -> Table:
-        """Column ``coefficient``: the share of possible edges that are there among neighbours.
+    def clustering(self, measure: str = "edges") -> Table:
+        """Column ``coefficient``: how much of what could be among a vertex's neighbours is there.
 
-        In a directed graph neighbours are those on either side, and each direction counts, as LDBC
-        Graphalytics defines it (NetworkX defines another measure there). Self loops are ignored.
-        Time O(E^1.5). Source: Latapy, *Main-memory Triangle Computations*, TCS 2008.
+        Where edges have a direction, neighbours are those on either side, and there are two ways to
+        count. ``"edges"``: directed edges among them, of those there could be, as LDBC Graphalytics
+        defines it. ``"triangles"``: ways to go around a triangle by directed edges, whatever their
+        direction, of those there could be, as NetworkX defines it (Fagiolo, *Clustering in Complex
+        Directed Networks*, Phys. Rev. E 2007). Otherwise both are the share of pairs of neighbours
+        that are joined. Self loops are ignored. Time O(E^1.5). Source: Latapy, *Main-memory
+        Triangle Computations*, TCS 2008.
 
         >>> import evergraph as eg
         >>> eg.from_edges([1, 2, 3, 3], [2, 3, 1, 4]).snapshot().clustering().to_dict()
         {1: 1.0, 2: 1.0, 3: 0.3333333333333333, 4: 0.0}
         """
-        return self._table("coefficient", self._native.lcc())
+        return self._table("coefficient", self._native.lcc(measure))
 
     def triangles(self) -> Table:
         """Column ``triangles``: how many each vertex of an undirected graph is a corner of.

@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from . import _columns, _native
-from ._columns import Keys, Weights
+from ._columns import Keys
+from ._edges import EdgeChanges
 from ._reads import Key, PointReads
 from .errors import ConflictError
 
@@ -17,13 +18,14 @@ DEFAULT_TRIES = 10
 """Enough for writers that meet now and then; those that meet always should be one transaction."""
 
 
-class Transaction(PointReads[_native.Transaction]):
+class Transaction(PointReads[_native.Transaction], EdgeChanges[_native.Transaction]):
     """Changes that become visible together, or not at all.
 
     It reads the graph as it was when it began, with its own changes applied. As a context manager
     it commits at the end of the block, and rolls back if the block raises.
 
-    A call refuses at once what can never be right; whether the rest fits the graph is checked by
+    An edge is added between vertices that exist, and only one that exists is changed or removed. A
+    call refuses at once what can never be right; whether the rest fits the graph is checked by
     the commit, in the order of the calls. A commit that was refused has changed nothing.
 
     >>> import evergraph as eg
@@ -62,34 +64,6 @@ class Transaction(PointReads[_native.Transaction]):
     def remove_vertex(self, key: Key) -> None:
         """Removes a vertex and all its edges."""
         self._native.remove_vertex(key)
-
-    def add_edge(self, source: Key, target: Key, weight: float | None = None) -> None:
-        """Adds an edge between vertices that exist, of weight 1 unless one is given."""
-        self._native.add_edge(source, target, weight)
-
-    def add_edges(self, source: Keys, target: Keys, weight: Weights | None = None) -> None:
-        """Adds columns of edges between vertices that exist."""
-        self._native.add_edges(
-            _columns.keys(source), _columns.keys(target), _columns.weights(weight)
-        )
-
-    def remove_edge(self, source: Key, target: Key) -> None:
-        """Removes an edge."""
-        self._native.remove_edge(source, target)
-
-    def remove_edges(self, source: Keys, target: Keys) -> None:
-        """Removes columns of edges."""
-        self._native.remove_edges(_columns.keys(source), _columns.keys(target))
-
-    def set_weight(self, source: Key, target: Key, weight: float) -> None:
-        """Gives an edge another weight."""
-        self._native.set_weight(source, target, weight)
-
-    def set_weights(self, source: Keys, target: Keys, weight: Weights) -> None:
-        """Gives columns of edges other weights."""
-        self._native.set_weights(
-            _columns.keys(source), _columns.keys(target), _columns.weights(weight)
-        )
 
     def has_vertex(self, key: Key) -> bool:
         """Whether a vertex exists."""

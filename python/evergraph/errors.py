@@ -32,6 +32,10 @@ class LimitError(EvergraphError):
     """A limit of the graph was reached; the message says which, and what to do."""
 
 
+class BacklogFullError(LimitError):
+    """So many ingested changes wait that no more are taken. Those before in the call were taken."""
+
+
 class SnapshotExpiredError(EvergraphError):
     """The snapshot was ended, because of its age or number. Open a new one."""
 

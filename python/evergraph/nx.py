@@ -228,7 +228,7 @@ def triangles(G: Any, nodes: Any = None) -> Any:
 def clustering(G: Any, nodes: Any = None, weight: None = None) -> Any:
     """Clustering coefficients of nodes."""
     reading = _Reading(G)
-    return reading.chosen(reading.native.lcc(), nodes)
+    return reading.chosen(reading.native.lcc("triangles"), nodes)
 
 
 def average_clustering(
@@ -347,7 +347,9 @@ _WEIGHTED = {
     "pagerank",
     "single_source_dijkstra_path_length",
 }
-_UNDIRECTED = {"average_clustering", "clustering", "transitivity", "triangles"}
+_UNDIRECTED = {"transitivity", "triangles"}
+_SIMPLE = _WEIGHTED | _UNDIRECTED
+"""Functions for which parallel edges count."""
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -356,13 +358,13 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if graph is None or not hasattr(graph, "is_directed"):
         return "it takes one graph"
     if name in _UNDIRECTED and graph.is_directed():
-        return "a directed graph has another measure of clustering"
+        return "triangles are those of undirected graphs"
     weight = kwargs.get("weight")
     if callable(weight) or any(callable(arg) for arg in args[1:]):
         return "a weight is the name of an attribute, not a function"
     if name.endswith("clustering") and (weight is not None or _clustering_weight(name, args)):
         return "clustering is without weights"
-    if graph.is_multigraph() and name in _WEIGHTED | _UNDIRECTED:
+    if graph.is_multigraph() and name in _SIMPLE:
         return "parallel edges count here"
     return True
 

@@ -35,7 +35,7 @@ class Standing(Generic[V]):
     """An answer that is kept up to date.
 
     It keeps the version it stands at in memory, with what later commits replaced: refresh it now
-    and then, or close it. Ctrl-C is heard when a refresh is done.
+    and then, or close it.
     """
 
     __slots__ = ("_native", "_value")
@@ -50,7 +50,7 @@ class Standing(Generic[V]):
         ``"unchanged"`` if nothing was committed, ``"updated"``, or ``"recomputed"`` if too much had
         changed or the log no longer tells what. Raises what the algorithm raises, for example
         ``NotFoundError`` if the source was removed; there is no answer then, until a later refresh
-        succeeds.
+        succeeds. So it is after Ctrl-C, which stops it between two steps.
         """
         self._value = None
         return self._native.refresh()

@@ -1,5 +1,6 @@
 """Graphs in folders: what is there again, who may open it, what closing does, how it ends."""
 
+import io
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import threading
 import time
 
 import pytest
+import tqdm
 
 import evergraph as eg
 
@@ -208,6 +210,9 @@ def test_a_bar_hears_how_far_opening_is(tmp_path):
     bar = Bar()
     eg.open(tmp_path, progress=bar).close()
     assert bar.n == bar.total > 50_000
+    with tqdm.tqdm(unit="B", unit_scale=True, file=io.StringIO()) as real:
+        eg.open(tmp_path, progress=real).close()
+        assert real.n == real.total == bar.n
 
     class Broken(Bar):
         def update(self, more):

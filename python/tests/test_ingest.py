@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -15,6 +16,14 @@ def edges(shown):
     ends = zip(table["source"].tolist(), table["target"].tolist(), strict=True)
     pairs = [tuple(sorted(pair)) for pair in ends]
     return dict(zip(pairs, table["weight"].tolist(), strict=True))
+
+
+def wait_until(true):
+    """Waits for what a thread of the graph does."""
+    limit = time.monotonic() + 20
+    while not true() and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert true()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -74,6 +83,57 @@ def test_errors():
     with pytest.raises(eg.ClosedError):
         other.flush()
     assert graph.version == 0
+
+
+def test_options_count_for_the_window_from_then_on():
+    graph = eg.Graph()
+    into = graph.ingest(backlog=3, full="refuse")
+    chain = np.arange(100)
+    with pytest.raises(eg.BacklogFullError, match="^3 changes wait"):
+        into.add_edges(chain, chain + 1)
+    assert issubclass(eg.BacklogFullError, eg.LimitError)
+    into.flush()
+    assert graph.number_of_edges() == 3
+    # What is not said stays: it still refuses, also by the older handle.
+    other = graph.ingest(backlog=7, threads=2)
+    for each in (into, other):
+        with pytest.raises(eg.BacklogFullError, match="^7 changes wait"):
+            each.add_edges(chain, chain + 1)
+        each.flush()
+    assert graph.number_of_edges() == 7
+    # Nothing is old or many enough.
+    graph.ingest(backlog=1000, threshold=1000, delay=3600, full="wait")
+    version = graph.version
+    into.add_edges(chain, chain + 1)
+    time.sleep(0.1)
+    assert (into.backlog()[0], graph.version) == (100, version)
+    # Now it is old enough: the thread archives by itself.
+    graph.ingest(delay=0.001)
+    wait_until(lambda: graph.number_of_edges() == 100)
+
+
+def test_a_batch_is_a_version():
+    graph = eg.Graph()
+    with graph.ingest(batch=10, threshold=10**6, delay=3600) as into:
+        into.add_edges(np.arange(95), np.arange(95) + 1)
+        assert graph.version == 0
+    assert graph.version == 10
+    with graph.ingest(threshold=50) as into:
+        into.add_edges(np.arange(50), np.arange(50) + 200)
+        # Enough wait for a batch; what is left of it is neither old nor many enough.
+        wait_until(lambda: graph.version == 11)
+        assert into.flush() == 15
+
+
+@pytest.mark.parametrize("name", ["threshold", "batch", "backlog", "threads"])
+def test_options_that_mean_nothing_are_refused(name):
+    graph = eg.Graph()
+    for number in (0, -1):
+        with pytest.raises(eg.InvalidError, match=f"{name}={number}: say 1 or more"):
+            graph.ingest(**{name: number})
+    for wrong in ({"full": "drop"}, {"delay": -1.0}, {"delay": float("nan")}):
+        with pytest.raises(eg.InvalidError):
+            graph.ingest(**wrong)
 
 
 def test_threads_share_one_window():

@@ -54,7 +54,7 @@ pub use cancel::Cancel;
 pub use cdlp::{CdlpConfig, CdlpOutput, cdlp};
 pub use degrees::{DegreeOutput, degrees};
 pub use error::AlgoError;
-pub use lcc::{LccConfig, LccOutput, lcc};
+pub use lcc::{LccConfig, LccOutput, Measure, lcc};
 pub use pagerank::{PageRankConfig, PageRankOutput, pagerank};
 pub use scc::{SccConfig, SccOutput, scc};
 pub use sssp::{SsspConfig, SsspOutput, sssp};

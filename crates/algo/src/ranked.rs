@@ -10,6 +10,9 @@
 //! A triangle `x < w < u` is then found once, at `w`: mark the hubs of `w`, and look through the
 //! hubs of every spoke `u`, up to `w`, for marked ones.
 //!
+//! A directed view is read once: the two lists of a vertex are merged into one, which tells its degree,
+//! and later, when degrees have given ranks, its row.
+//!
 //! # Encoding
 //! [`Arcs`] says how many directed edges an undirected one stands for. Where that is always the
 //! same it is a type of size zero, and the array of them takes no memory.
@@ -20,7 +23,6 @@
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use evergraph_graph::par::{chunks_by_range, prefix_sums, splits_by_offsets};
 use evergraph_graph::{GraphView, VertexId};
@@ -87,10 +89,11 @@ struct Row {
 const FETCH: usize = 16;
 
 impl<A: Arcs> Ranked<A> {
-    /// Copies a view. Time O(V log V + E log d).
+    /// Copies a view. Time O(V + E log d); a directed one is copied twice for a while.
     pub(crate) fn new<G: GraphView>(view: &G, cancel: &Cancel) -> Result<Self, AlgoError> {
         let flat = view.flat();
-        let degrees = simple_degrees(&flat);
+        let source = Source::new(&flat);
+        let degrees = source.degrees();
         cancel.check()?;
         let (order, ranks) = rank_by_degree(&degrees);
         cancel.check()?;
@@ -113,7 +116,7 @@ impl<A: Arcs> Ranked<A> {
                     let (row_ends, rest_ends) = ends.split_at_mut(degree as usize);
                     let (row_arcs, rest_arcs) = arcs.split_at_mut(degree as usize);
                     (ends, arcs) = (rest_ends, rest_arcs);
-                    scratch.gather(&flat, order[rank as usize], &ranks);
+                    scratch.gather(&source, order[rank as usize], &ranks);
                     *row = Row {
                         start: offsets[rank as usize],
                         hubs: scratch.write_row(rank, row_ends, row_arcs),
@@ -128,6 +131,19 @@ impl<A: Arcs> Ranked<A> {
     /// How many neighbours the vertex of this rank has, other than itself.
     pub(crate) fn degree(&self, rank: u32) -> u32 {
         self.rows[rank as usize].degree
+    }
+
+    /// How many directed edges lead to and from the vertex of this rank, self loops apart.
+    pub(crate) fn arcs(&self, rank: u32) -> u64 {
+        let row = self.offsets[rank as usize] as usize..self.offsets[rank as usize + 1] as usize;
+        self.arcs[row].iter().map(|arcs| u64::from(arcs.count())).sum()
+    }
+
+    /// Whether it has neighbours of lower rank and of higher rank: else it is no middle of a triangle.
+    #[inline]
+    pub(crate) fn is_between(&self, rank: u32) -> bool {
+        let row = self.rows[rank as usize];
+        row.hubs > 0 && row.hubs < row.degree
     }
 
     /// The neighbours of lower rank, ascending, and the arcs to them.
@@ -172,25 +188,79 @@ impl<A: Arcs> Ranked<A> {
     }
 }
 
-/// How many neighbours other than itself each id has, directions ignored.
-fn simple_degrees<G: GraphView>(view: &G) -> Vec<u32> {
-    let mut degrees = vec![0; view.vertex_bound() as usize];
-    let tasks = view.splits(ENTRIES_PER_TASK);
-    tasks.par_iter().zip(chunks_by_range(&mut degrees, &tasks, |v| v as usize)).for_each(
-        |(task, degrees)| {
+/// The neighbours of every vertex other than itself, directions ignored.
+struct Source<'v, G> {
+    view: &'v G,
+    /// If the view is directed, its lists merged.
+    merged: Option<Merged>,
+}
+
+/// Lists of neighbours, each once, with the number of edges to and from it.
+struct Merged {
+    /// Those of a range of vertices one after the other.
+    parts: Vec<Vec<(VertexId, u8)>>,
+    /// The part and the place of the list of every vertex, and its length.
+    places: Vec<(u32, u32, u32)>,
+}
+
+impl Merged {
+    fn new<G: GraphView>(view: &G) -> Self {
+        let mut places = vec![(0, 0, 0); view.vertex_bound() as usize];
+        let tasks = view.splits(ENTRIES_PER_TASK);
+        let ranges = chunks_by_range(&mut places, &tasks, |v| v as usize);
+        let parts = tasks.par_iter().zip(ranges).enumerate().map(|(part, (task, places))| {
             let mut lists = Lists::default();
-            for (v, degree) in task.clone().zip(degrees) {
-                *degree = if view.is_directed() {
-                    let mut count = 0;
-                    lists.merge(view, v, |_, _| count += 1);
-                    count
-                } else {
-                    view.degree(v) - u32::from(has_loop(view, v))
-                };
+            let mut all = Vec::with_capacity(ENTRIES_PER_TASK);
+            for (v, place) in task.clone().zip(places) {
+                let start = all.len();
+                lists.merge(view, v, |u, arcs| all.push((u, arcs)));
+                *place = (part as u32, start as u32, (all.len() - start) as u32);
             }
-        },
-    );
-    degrees
+            all
+        });
+        let parts = parts.collect();
+        Self { parts, places }
+    }
+
+    fn list(&self, v: VertexId) -> &[(VertexId, u8)] {
+        let (part, start, length) = self.places[v as usize];
+        &self.parts[part as usize][start as usize..][..length as usize]
+    }
+}
+
+impl<'v, G: GraphView> Source<'v, G> {
+    fn new(view: &'v G) -> Self {
+        Self { view, merged: view.is_directed().then(|| Merged::new(view)) }
+    }
+
+    /// How many neighbours each id has.
+    fn degrees(&self) -> Vec<u32> {
+        if let Some(merged) = &self.merged {
+            return merged.places.iter().map(|&(_, _, length)| length).collect();
+        }
+        let mut degrees = vec![0; self.view.vertex_bound() as usize];
+        let tasks = self.view.splits(ENTRIES_PER_TASK);
+        tasks.par_iter().zip(chunks_by_range(&mut degrees, &tasks, |v| v as usize)).for_each(
+            |(task, degrees)| {
+                for (v, degree) in task.clone().zip(degrees) {
+                    *degree = self.view.degree(v) - u32::from(has_loop(self.view, v));
+                }
+            },
+        );
+        degrees
+    }
+
+    /// Passes every neighbour of `v` with the number of edges to and from it.
+    fn for_each(&self, v: VertexId, mut f: impl FnMut(VertexId, u8)) {
+        if let Some(merged) = &self.merged {
+            return merged.list(v).iter().for_each(|&(u, arcs)| f(u, arcs));
+        }
+        self.view.for_each(v, |u| {
+            if u != v {
+                f(u, 2);
+            }
+        });
+    }
 }
 
 fn has_loop<G: GraphView>(view: &G, v: VertexId) -> bool {
@@ -205,60 +275,54 @@ fn has_loop<G: GraphView>(view: &G, v: VertexId) -> bool {
     .unwrap_or(false)
 }
 
-/// Ids by falling degree, and the place of each id in that order.
+/// Ids by falling degree, and the place of each id in that order. Of equal degrees the smaller id
+/// comes first.
 fn rank_by_degree(degrees: &[u32]) -> (Vec<VertexId>, Vec<u32>) {
-    let mut keys: Vec<u64> = degrees
-        .par_iter()
-        .enumerate()
-        .map(|(v, &degree)| u64::from(!degree) << 32 | v as u64)
-        .collect();
-    keys.par_sort_unstable();
-    let order: Vec<VertexId> = keys.par_iter().map(|&key| key as VertexId).collect();
-    let ranks: Vec<AtomicU32> = degrees.iter().map(|_| AtomicU32::new(0)).collect();
-    order.par_iter().enumerate().for_each(|(rank, &v)| {
-        ranks[v as usize].store(rank as u32, Ordering::Relaxed);
-    });
-    let ranks = ranks.into_iter().map(AtomicU32::into_inner);
-    (order, ranks.collect())
+    // Where the vertices of each degree begin: first how many there are, of the largest first.
+    let largest = degrees.par_iter().copied().max().unwrap_or(0);
+    let place = |degree: u32| (largest - degree) as usize;
+    let mut next = vec![0_u32; place(0) + 1];
+    for &degree in degrees {
+        next[place(degree)] += 1;
+    }
+    let mut before = 0;
+    for next in &mut next {
+        before += std::mem::replace(next, before);
+    }
+    let (mut order, mut ranks) = (vec![0; degrees.len()], vec![0; degrees.len()]);
+    for (v, (&degree, rank)) in degrees.iter().zip(&mut ranks).enumerate() {
+        *rank = next[place(degree)];
+        next[place(degree)] += 1;
+        order[*rank as usize] = v as VertexId;
+    }
+    (order, ranks)
 }
 
 /// A thread's memory for the row it builds.
 #[derive(Default)]
 struct Scratch<A> {
-    lists: Lists,
     row: Vec<(u32, A)>,
 }
 
 impl<A: Arcs> Scratch<A> {
     /// Collects the ranks of the neighbours of `v`.
-    fn gather<G: GraphView>(&mut self, view: &G, v: VertexId, ranks: &[u32]) {
+    fn gather<G: GraphView>(&mut self, source: &Source<'_, G>, v: VertexId, ranks: &[u32]) {
         self.row.clear();
-        let row = &mut self.row;
-        if view.is_directed() {
-            self.lists.merge(view, v, |u, arcs| {
-                row.push((ranks[u as usize], A::new(arcs)));
-            });
-        } else {
-            view.for_each(v, |u| {
-                if u != v {
-                    row.push((ranks[u as usize], A::new(2)));
-                }
-            });
-        }
+        source.for_each(v, |u, arcs| self.row.push((ranks[u as usize], A::new(arcs))));
     }
 
     /// Puts the collected neighbours of `rank` in place; how many of them are hubs.
     fn write_row(&mut self, rank: u32, ends: &mut [u32], arcs: &mut [A]) -> u32 {
         let (mut hubs, mut spokes) = (0, ends.len());
         for i in 0..self.row.len() {
+            // Written to both sides, counted on one: a branch would be mispredicted every other time.
+            // What is left in front of the spokes is overwritten by the hubs.
             let (end, arc) = self.row[i];
-            if end < rank {
-                self.row[hubs] = (end, arc);
-                hubs += 1;
-            } else {
-                spokes -= 1;
-                (ends[spokes], arcs[spokes]) = (end, arc);
-            }
+            let is_hub = end < rank;
+            self.row[hubs] = (end, arc);
+            (ends[spokes - 1], arcs[spokes - 1]) = (end, arc);
+            hubs += usize::from(is_hub);
+            spokes -= usize::from(!is_hub);
         }
         self.row.truncate(hubs);
         self.row.sort_unstable_by_key(|&(end, _)| end);

@@ -60,10 +60,10 @@ pub fn triangle_count<G: GraphView>(
 
 /// The triangles whose middle vertex is `rank`. Leaves all `marks` at 0.
 fn triangles_at(graph: &Ranked<Both>, rank: u32, marks: &mut [u8]) -> u64 {
-    let (hubs, _) = graph.hubs(rank);
-    if hubs.is_empty() {
+    if !graph.is_between(rank) {
         return 0;
     }
+    let (hubs, _) = graph.hubs(rank);
     for &x in hubs {
         marks[x as usize] = 1;
     }

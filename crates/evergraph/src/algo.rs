@@ -5,7 +5,7 @@
 //! [`crate::kernels`].
 
 pub use evergraph_algo::{
-    AlgoError, BfsConfig, BfsOutput, Cancel, CdlpConfig, CdlpOutput, LccConfig, LccOutput,
+    AlgoError, BfsConfig, BfsOutput, Cancel, CdlpConfig, CdlpOutput, LccConfig, LccOutput, Measure,
     PageRankConfig, PageRankOutput, SccConfig, SccOutput, SsspConfig, SsspOutput, TriangleConfig,
     TriangleOutput, WccConfig, WccOutput,
 };

@@ -281,23 +281,6 @@ impl<'py> FromPyObject<'_, 'py> for Weights {
     }
 }
 
-/// Checks that columns go together.
-pub(crate) fn check_lengths(
-    source: &Keys,
-    target: &Keys,
-    weights: Option<&Weights>,
-) -> PyResult<()> {
-    let (sources, targets) = (source.len(), target.len());
-    let weights = weights.map_or(sources, |weights| weights.0.len());
-    if sources == targets && sources == weights {
-        return Ok(());
-    }
-    Err(InvalidError::new_err(format!(
-        "columns of edges are of one length; these have {sources} sources, {targets} targets and \
-         {weights} weights"
-    )))
-}
-
 /// One array of whatever speaks Arrow.
 fn arrow(object: Borrowed<'_, '_, PyAny>) -> PyResult<ArrayRef> {
     let array: AnyArray = object.extract().map_err(|_: PyErr| {

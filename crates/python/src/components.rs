@@ -90,13 +90,25 @@ impl Components {
             next[label as usize] += 1;
         }
         let labels = (0..self.labels.len()).filter(|&p| self.labels[p] as usize == p);
-        labels
-            .map(|label| {
-                let members = &order[starts[label] as usize..next[label] as usize];
-                let set = PySet::empty(py)?;
-                members.iter().try_for_each(|&member| set.add(objects.get_item(member)?))?;
-                Ok(set)
-            })
-            .collect()
+        let set = |label: usize| {
+            let members = &order[starts[label] as usize..next[label] as usize];
+            let set = PySet::empty(py)?;
+            members.iter().try_for_each(|&member| set.add(objects.get_item(member)?))?;
+            Ok(set)
+        };
+        uncollected(py, || labels.map(set).collect())
     }
+}
+
+/// Makes many objects without the garbage collector looking at them in between: it would look at all
+/// there are again and again, and find nothing, since all of these are in use.
+fn uncollected<R>(py: Python<'_>, make: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    let collector = py.import("gc")?;
+    if !collector.call_method0("isenabled")?.is_truthy()? {
+        return make();
+    }
+    collector.call_method0("disable")?;
+    let made = make();
+    collector.call_method0("enable")?;
+    made
 }

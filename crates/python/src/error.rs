@@ -6,6 +6,7 @@ use pyo3::import_exception;
 use pyo3::prelude::*;
 
 import_exception!(evergraph.errors, AlreadyExistsError);
+import_exception!(evergraph.errors, BacklogFullError);
 import_exception!(evergraph.errors, ClosedError);
 import_exception!(evergraph.errors, ConflictError);
 import_exception!(evergraph.errors, CorruptError);
@@ -59,8 +60,8 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
         | StoreError::TooManySnapshots { .. }
         | StoreError::TransactionTooLarge { .. }
         | StoreError::RecordTooLong { .. }
-        | StoreError::MemoryLimit { .. }
-        | StoreError::BacklogFull { .. } => LimitError::new_err(message),
+        | StoreError::MemoryLimit { .. } => LimitError::new_err(message),
+        StoreError::BacklogFull { .. } => BacklogFullError::new_err(message),
         StoreError::Locked { .. } => LockedError::new_err(message),
         StoreError::ReadOnly => ReadOnlyError::new_err(message),
         StoreError::PositionTooOld { .. } => TooOldError::new_err(message),

@@ -1,12 +1,15 @@
 //! Changes that nobody checks, as Python makes them.
 
-use evergraph::{Ingest as Appends, StoreError};
+use evergraph::{Full, Ingest as Appends, IngestOptions, StoreError};
 use pyo3::prelude::*;
 
-use crate::column::{Keys, Weights, check_lengths};
+use crate::column::{Keys, Weights};
+use crate::edges::{Edges, TakeEdges};
 use crate::error::of_store;
 use crate::key::PyKey;
 use crate::lend::{Lender, Loan};
+use crate::run::duration;
+use crate::store::no_such;
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -16,19 +19,55 @@ pub(crate) struct Ingest {
     into: Loan<Appends>,
 }
 
+/// When changes are archived, and how many may wait, as Python says it; what is not said stays as it is.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Archiving {
+    threshold: Option<usize>,
+    /// In seconds.
+    delay: Option<f64>,
+    batch: Option<usize>,
+    backlog: Option<usize>,
+    /// `"wait"` or `"refuse"`.
+    full: Option<String>,
+    threads: Option<usize>,
+}
+
+impl Archiving {
+    fn over(&self, options: IngestOptions) -> PyResult<IngestOptions> {
+        let full = match self.full.as_deref() {
+            Some("wait") => Full::Wait,
+            Some("refuse") => Full::Refuse,
+            None => options.full,
+            Some(other) => return Err(no_such("full", other, "wait or refuse")),
+        };
+        Ok(IngestOptions {
+            threshold: self.threshold.unwrap_or(options.threshold),
+            delay: self.delay.map_or(Ok(options.delay), duration)?,
+            batch: self.batch.unwrap_or(options.batch),
+            backlog: self.backlog.unwrap_or(options.backlog),
+            full,
+            threads: self.threads.unwrap_or(options.threads),
+        })
+    }
+}
+
 impl Ingest {
-    pub(crate) fn of(lender: &Lender) -> PyResult<Self> {
-        let into = lender.lend(evergraph::Database::ingest)?;
-        Ok(Self { into: into.map_err(|error| of_store(&error))? })
+    pub(crate) fn of(lender: &Lender, archiving: &Archiving) -> PyResult<Self> {
+        let into = lender.lend(|db| {
+            let options = archiving.over(db.ingest_options())?;
+            db.ingest_with(options).map_err(|error| of_store(&error))
+        })?;
+        Ok(Self { into: into? })
     }
 
     /// Appends: without the interpreter's lock, since it may have to wait for room.
     fn with<R: Send>(
         &self,
         py: Python<'_>,
-        append: impl FnOnce(&Appends) -> Result<R> + Send,
+        append: impl FnOnce(&mut Appends) -> Result<R> + Send,
     ) -> PyResult<R> {
-        let done = self.into.with(py, |into| append(into))?;
+        let done = self.into.with(py, append)?;
         done.map_err(|error| of_store(&error))
     }
 }
@@ -43,10 +82,7 @@ impl Ingest {
         target: PyKey,
         weight: Option<f64>,
     ) -> PyResult<()> {
-        self.with(py, |into| match weight {
-            Some(weight) => into.add_weighted_edge(&source, &target, weight),
-            None => into.add_edge(&source, &target),
-        })
+        self.with(py, |into| into.add((&source).into(), (&target).into(), weight))
     }
 
     #[pyo3(signature = (source, target, weights=None))]
@@ -57,13 +93,8 @@ impl Ingest {
         target: Keys,
         weights: Option<Weights>,
     ) -> PyResult<()> {
-        check_lengths(&source, &target, weights.as_ref())?;
-        let all = 0..source.len();
-        self.with(py, |into| match &weights {
-            Some(weights) => into
-                .add_weighted_edges(all.map(|at| (source.key(at), target.key(at), weights.0[at]))),
-            None => into.add_edges(all.map(|at| (source.key(at), target.key(at)))),
-        })
+        let edges = Edges::new(source, target, weights)?;
+        self.with(py, |into| into.add_all(&edges))
     }
 
     fn remove_edge(&self, py: Python<'_>, source: PyKey, target: PyKey) -> PyResult<()> {
@@ -71,10 +102,8 @@ impl Ingest {
     }
 
     fn remove_edges(&self, py: Python<'_>, source: Keys, target: Keys) -> PyResult<()> {
-        check_lengths(&source, &target, None)?;
-        self.with(py, |into| {
-            (0..source.len()).try_for_each(|at| into.remove_edge(source.key(at), target.key(at)))
-        })
+        let edges = Edges::new(source, target, None)?;
+        self.with(py, |into| into.remove_all(&edges))
     }
 
     fn set_weight(
@@ -94,11 +123,8 @@ impl Ingest {
         target: Keys,
         weights: Weights,
     ) -> PyResult<()> {
-        check_lengths(&source, &target, Some(&weights))?;
-        self.with(py, |into| {
-            (0..source.len())
-                .try_for_each(|at| into.set_weight(source.key(at), target.key(at), weights.0[at]))
-        })
+        let edges = Edges::new(source, target, Some(weights))?;
+        self.with(py, |into| into.weigh_all(&edges))
     }
 
     /// Has everything archived; the version that shows it.

@@ -6,8 +6,8 @@
 //!
 //! # Threads
 //!   Whatever may take long runs without the interpreter's lock (`run.rs`), on a pool of threads
-//!   that is made again in a forked child (`fork.rs`). Closing a graph waits for what others do with
-//!   it (`lend.rs`).
+//!   whose number the user says, and that is made again in a forked child (`fork.rs`). Closing a
+//!   graph waits for what others do with it (`lend.rs`).
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "Python hands its arguments over by value")]
 
@@ -15,6 +15,7 @@ mod changes;
 mod column;
 mod components;
 mod dicts;
+mod edges;
 mod error;
 mod export;
 mod follow;
@@ -46,6 +47,8 @@ mod native {
     use crate::ingest::Ingest;
     #[pymodule_export]
     use crate::read::{load, read};
+    #[pymodule_export]
+    use crate::run::{set_threads, threads};
     #[pymodule_export]
     use crate::snapshot::Snapshot;
     #[pymodule_export]

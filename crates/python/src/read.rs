@@ -8,7 +8,8 @@ use evergraph::graph::read::{Duplicates, KeyChoice, ReadOptions, SelfLoops};
 use evergraph::graph::{EdgeList, GraphSource, KeyKind, KeyTable, MAX_VERTICES, VertexId};
 use pyo3::prelude::*;
 
-use crate::column::{Keys, Weights, check_lengths};
+use crate::column::{Keys, Weights};
+use crate::edges::Edges;
 use crate::error::{InvalidError, LimitError};
 use crate::run::{Listener, run};
 use crate::store::{Store, key_kind, no_such};
@@ -22,29 +23,19 @@ pub(crate) struct Shape {
     keys: String,
 }
 
-/// Edges to make a database of.
-struct Edges {
-    source: Keys,
-    target: Keys,
-    weights: Option<Weights>,
-    /// Vertices that need no edge to be there.
-    vertices: Option<Keys>,
-}
-
 /// Makes a database of columns of edges.
 #[pyfunction]
 pub(crate) fn load(
     py: Python<'_>,
     ends: (Keys, Keys),
     weights: Option<Weights>,
+    // Those that need no edge to be there.
     vertices: Option<Keys>,
     shape: Shape,
 ) -> PyResult<Store> {
-    let (source, target) = ends;
-    check_lengths(&source, &target, weights.as_ref())?;
+    let edges = Edges::new(ends.0, ends.1, weights)?;
     let kind = key_kind(&shape.keys)?;
-    let edges = Edges { source, target, weights, vertices };
-    let list = run(py, |_| Ok(edge_list(edges, kind, shape.directed)))??;
+    let list = run(py, |_| Ok(edge_list(edges, vertices, (kind, shape.directed))))??;
     store(py, |_| Ok(list))
 }
 
@@ -122,8 +113,12 @@ fn store(
 
 /// Numbers the ends of edges: numbers by their rank, dense ones are what they are. Where vertices are
 /// given they come first, then ends as they come, and so it is with texts.
-fn edge_list(edges: Edges, kind: KeyKind, directed: bool) -> PyResult<EdgeList> {
-    let Edges { source, target, weights, vertices } = edges;
+fn edge_list(
+    edges: Edges,
+    vertices: Option<Keys>,
+    (kind, directed): (KeyKind, bool),
+) -> PyResult<EdgeList> {
+    let Edges { source, target, weights } = edges;
     let weights = weights.map(|weights| weights.0.to_vec());
     if let (KeyKind::Number, Keys::Numbers(source), Keys::Numbers(target), None) =
         (kind, &source, &target, &vertices)

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, StringArray, UInt64Array};
 use evergraph::algo::{
-    self, BfsConfig, Cancel, CdlpConfig, LccConfig, PageRankConfig, SccConfig, SsspConfig,
+    self, BfsConfig, Cancel, CdlpConfig, LccConfig, Measure, PageRankConfig, SccConfig, SsspConfig,
     TriangleConfig, WccConfig,
 };
 use evergraph::graph::{GraphView, Key, KeyKind, KeyRef, VertexId};
@@ -23,6 +23,7 @@ use crate::export::{self, Rows};
 use crate::fork::AtHome;
 use crate::key::{PyKey, pairs, word};
 use crate::run::run;
+use crate::store::no_such;
 
 /// The database at one version.
 #[pyclass(frozen, module = "evergraph._native")]
@@ -324,9 +325,15 @@ impl Snapshot {
         Ok(Column::numbers(labels))
     }
 
-    fn lcc(&self, py: Python<'_>) -> PyResult<Column> {
+    /// Clustering coefficients: `"edges"` or `"triangles"`.
+    fn lcc(&self, py: Python<'_>, measure: &str) -> PyResult<Column> {
+        let measure = match measure {
+            "edges" => Measure::Edges,
+            "triangles" => Measure::Triangles,
+            other => return Err(no_such("measure", other, "edges or triangles")),
+        };
         let coefficients = self.column(py, |shown, cancel| {
-            Ok(algo::lcc(shown, &LccConfig { cancel })?.coefficients)
+            Ok(algo::lcc(shown, &LccConfig { measure, cancel })?.coefficients)
         })?;
         Ok(Column::floats(coefficients))
     }
@@ -342,7 +349,8 @@ impl Snapshot {
             ));
         }
         let triangles = self.column(py, |shown, cancel| {
-            let coefficients = algo::lcc(shown, &LccConfig { cancel })?.coefficients;
+            let config = LccConfig { cancel, ..LccConfig::default() };
+            let coefficients = algo::lcc(shown, &config)?.coefficients;
             Ok(with_view!(shown.view()?, |view| export::triangles(view, &coefficients)))
         })?;
         Ok(Column::numbers(triangles))

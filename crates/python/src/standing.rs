@@ -1,6 +1,6 @@
 //! Standing results, as Python holds them: answers that are kept up to date.
 
-use evergraph::algo::WccOutput;
+use evergraph::algo::{Cancel, WccOutput};
 use evergraph::graph::KeyRef;
 use evergraph::kernels::standing as kept;
 use evergraph::standing::{
@@ -36,7 +36,7 @@ type Answer = (Option<u64>, Columns);
 
 /// An answer that is kept up to date, whatever it is about.
 trait Kept: Send {
-    fn refresh(&mut self) -> Result<Refresh>;
+    fn refresh(&mut self, cancel: &Cancel) -> Result<Refresh>;
     fn version(&self) -> u64;
     /// None after a refresh that failed.
     fn answer(&self) -> Result<Option<PyResult<Answer>>>;
@@ -55,8 +55,8 @@ where
     R: kept::Standing + Send,
     R::Config: Send,
 {
-    fn refresh(&mut self) -> Result<Refresh> {
-        self.standing.refresh()
+    fn refresh(&mut self, cancel: &Cancel) -> Result<Refresh> {
+        self.standing.refresh_cancellable(cancel)
     }
 
     fn version(&self) -> u64 {
@@ -77,12 +77,12 @@ pub(crate) struct Standing {
 
 impl Standing {
     pub(crate) fn of(py: Python<'_>, lender: &Lender, question: Question) -> PyResult<Self> {
-        let kept = run(py, |_| Ok(lender.lend(|db| begin(db, &question))))??;
+        let kept = run(py, |cancel| Ok(lender.lend(|db| begin(db, &question, cancel))))??;
         Ok(Self { kept: kept? })
     }
 }
 
-fn begin(db: &Database, question: &Question) -> PyResult<Box<dyn Kept>> {
+fn begin(db: &Database, question: &Question, cancel: &Cancel) -> PyResult<Box<dyn Kept>> {
     let source = || {
         let source = question.source.as_ref().map(KeyRef::from);
         source.ok_or_else(|| internal("paths without a source"))
@@ -99,23 +99,40 @@ fn begin(db: &Database, question: &Question) -> PyResult<Box<dyn Kept>> {
     let config = RanksConfig { damping: question.damping, tolerance: question.tolerance };
     Ok(match question.about.as_str() {
         "degrees" => {
-            about(StandingDegrees::new(db), above, |output, members| Ok(degrees(output, members)))?
+            about(StandingDegrees::new_cancellable(db, cancel), above, |output, members| {
+                Ok(degrees(output, members))
+            })?
         }
-        "components" => about(StandingComponents::new(db), above, |output, members| {
-            components(output, members)
-        })?,
+        "components" => {
+            about(StandingComponents::new_cancellable(db, cancel), above, |output, members| {
+                components(output, members)
+            })?
+        }
         "triangles" => {
-            about(StandingTriangles::new(db), above, |o, _| Ok((Some(o.triangles), Vec::new())))?
+            about(StandingTriangles::new_cancellable(db, cancel), above, |output, _| {
+                Ok((Some(output.triangles), Vec::new()))
+            })?
         }
-        "bfs" => about(StandingBfs::new(db, source()?), above, |o, members| {
-            Ok(by_vertex(members, "hops", Column::hops(members.of_members(o.to_vec()))))
-        })?,
-        "sssp" => about(StandingSssp::new(db, source()?), above, |o, members| {
-            Ok(by_vertex(members, "distance", Column::floats(members.of_members(o.to_vec()))))
-        })?,
-        "pagerank" => about(StandingPageRank::new(db, &config), above, |o, members| {
-            Ok(by_vertex(members, "rank", Column::floats(members.of_members(o.ranks().collect()))))
-        })?,
+        "bfs" => {
+            about(StandingBfs::new_cancellable(db, source()?, cancel), above, |output, members| {
+                Ok(by_vertex(members, "hops", Column::hops(members.of_members(output.to_vec()))))
+            })?
+        }
+        "sssp" => about(
+            StandingSssp::new_cancellable(db, source()?, cancel),
+            above,
+            |output, members| {
+                let distances = members.of_members(output.to_vec());
+                Ok(by_vertex(members, "distance", Column::floats(distances)))
+            },
+        )?,
+        "pagerank" => {
+            let ranks = StandingPageRank::new_cancellable(db, &config, cancel);
+            about(ranks, above, |output, members| {
+                let ranks = members.of_members(output.ranks().collect());
+                Ok(by_vertex(members, "rank", Column::floats(ranks)))
+            })?
+        }
         other => return Err(internal(&format!("a standing result about {other}"))),
     })
 }
@@ -164,7 +181,7 @@ fn components(output: &WccOutput, members: &Members) -> PyResult<Answer> {
 impl Standing {
     /// Brings the answer to the newest version, and tells how.
     fn refresh(&self, py: Python<'_>) -> PyResult<&'static str> {
-        let done = run(py, |_| match self.kept.quick(|kept| kept.refresh()) {
+        let done = run(py, |cancel| match self.kept.quick(|kept| kept.refresh(cancel)) {
             Ok(done) => done.map(Ok),
             Err(closed) => Ok(Err(closed)),
         })??;

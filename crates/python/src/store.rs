@@ -20,10 +20,10 @@ use crate::changes::{Columns, Layout};
 use crate::error::{InvalidError, of_store};
 use crate::follow::{Follower, Shape, Stream, Windows};
 use crate::fork::AtHome;
-use crate::ingest::Ingest;
+use crate::ingest::{Archiving, Ingest};
 use crate::key::word;
 use crate::lend::Lender;
-use crate::run::{duration, run, run_watched};
+use crate::run::{Listener, duration, run, run_watched};
 use crate::snapshot::Snapshot;
 use crate::standing::{Question, Standing};
 use crate::transaction::Transaction;
@@ -246,8 +246,9 @@ impl Store {
         Transaction::begin(self.lender.get()?, serializable.map(level))
     }
 
-    fn ingest(&self) -> PyResult<Ingest> {
-        Ingest::of(self.lender.get()?)
+    /// Takes changes in unchecked, and says when they are archived.
+    fn ingest(&self, archiving: Archiving) -> PyResult<Ingest> {
+        Ingest::of(self.lender.get()?, &archiving)
     }
 
     /// A snapshot: `"plain"`, `"stale"` or `"private"`.
@@ -356,7 +357,8 @@ impl Store {
 impl Store {
     fn past(&self, py: Python<'_>, when: When) -> PyResult<Snapshot> {
         let lender = self.lender.get()?;
-        let shown = run(py, |_| Ok(lender.with(|db| db.snapshot_at(when))))??;
+        let past = |cancel: &_| lender.with(|db| db.snapshot_at_with(when, &Listener(cancel)));
+        let shown = run(py, |cancel| Ok(past(cancel)))??;
         Ok(Snapshot::new(shown.map_err(|error| of_store(&error))?))
     }
 }

@@ -1,12 +1,12 @@
 //! A transaction, as Python holds it.
 
-use evergraph::graph::KeyRef;
 use evergraph::{Database, Isolation, StoreError, Transaction as Buffered, Version};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use self_cell::self_cell;
 
-use crate::column::{Keys, Weights, check_lengths};
+use crate::column::{Keys, Weights};
+use crate::edges::{Edges, TakeEdges};
 use crate::error::{TransactionEndedError, of_store};
 use crate::key::{PyKey, object, pairs};
 use crate::lend::{Lender, Loan};
@@ -87,7 +87,7 @@ impl Transaction {
 
     #[pyo3(signature = (source, target, weight=None))]
     fn add_edge(&self, source: PyKey, target: PyKey, weight: Option<f64>) -> PyResult<()> {
-        self.quick(|tx| add_edge(tx, (&source).into(), (&target).into(), weight))
+        self.quick(|tx| tx.add((&source).into(), (&target).into(), weight))
     }
 
     #[pyo3(signature = (source, target, weights=None))]
@@ -98,13 +98,8 @@ impl Transaction {
         target: Keys,
         weights: Option<Weights>,
     ) -> PyResult<()> {
-        check_lengths(&source, &target, weights.as_ref())?;
-        self.with(py, |tx| {
-            (0..source.len()).try_for_each(|at| {
-                let weight = weights.as_ref().map(|weights| weights.0[at]);
-                add_edge(tx, source.key(at), target.key(at), weight)
-            })
-        })
+        let edges = Edges::new(source, target, weights)?;
+        self.with(py, |tx| tx.add_all(&edges))
     }
 
     fn remove_edge(&self, source: PyKey, target: PyKey) -> PyResult<()> {
@@ -112,10 +107,8 @@ impl Transaction {
     }
 
     fn remove_edges(&self, py: Python<'_>, source: Keys, target: Keys) -> PyResult<()> {
-        check_lengths(&source, &target, None)?;
-        self.with(py, |tx| {
-            (0..source.len()).try_for_each(|at| tx.remove_edge(source.key(at), target.key(at)))
-        })
+        let edges = Edges::new(source, target, None)?;
+        self.with(py, |tx| tx.remove_all(&edges))
     }
 
     fn set_weight(&self, source: PyKey, target: PyKey, weight: f64) -> PyResult<()> {
@@ -129,11 +122,8 @@ impl Transaction {
         target: Keys,
         weights: Weights,
     ) -> PyResult<()> {
-        check_lengths(&source, &target, Some(&weights))?;
-        self.with(py, |tx| {
-            (0..source.len())
-                .try_for_each(|at| tx.set_weight(source.key(at), target.key(at), weights.0[at]))
-        })
+        let edges = Edges::new(source, target, Some(weights))?;
+        self.with(py, |tx| tx.weigh_all(&edges))
     }
 
     fn has_vertex(&self, key: PyKey) -> PyResult<bool> {
@@ -227,18 +217,6 @@ fn running<R>(
 
 fn told<R>(done: Option<Result<R>>) -> PyResult<R> {
     done.ok_or_else(ended)?.map_err(|error| of_store(&error))
-}
-
-fn add_edge(
-    tx: &mut Buffered<'_>,
-    source: KeyRef<'_>,
-    target: KeyRef<'_>,
-    weight: Option<f64>,
-) -> Result<()> {
-    match weight {
-        Some(weight) => tx.add_weighted_edge(source, target, weight),
-        None => tx.add_edge(source, target),
-    }
 }
 
 fn ended() -> PyErr {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use evergraph_graph::csr::BuildError;
+use evergraph_graph::progress::Progress;
 use evergraph_graph::{EdgeList, Key, KeyKind, KeyRef, VertexId};
 
 pub(crate) use crate::engine::Engine;
@@ -23,7 +24,7 @@ use crate::io::{Lock, RealDisk};
 use crate::log::Stopped;
 use crate::log::record::Record;
 use crate::log::state::State;
-use crate::options::{Durability, Isolation, Keep, Options, Weights, kind_in_words};
+use crate::options::{Durability, Isolation, Keep, Options, Weights, kind_in_words, recovering};
 use crate::stream::{IdStream, Stream};
 use crate::sync::{AtomicU64, Mutex, NEAR_A_WRAP, Ordering};
 use crate::view::{Lease, Snapshot};
@@ -261,6 +262,16 @@ impl Database {
     /// far back as [`crate::Keep`] says. It is put together from the files: in the time that opening
     /// the database takes, and as much memory as the graph.
     pub fn snapshot_at(&self, when: impl Into<When>) -> Result<Snapshot> {
+        self.snapshot_at_with(when, &())
+    }
+
+    /// As [`Database::snapshot_at`]; `listener` hears how far it is, and may stop it: then it answers
+    /// [`Error::Cancelled`].
+    pub fn snapshot_at_with(
+        &self,
+        when: impl Into<When>,
+        listener: &dyn Progress,
+    ) -> Result<Snapshot> {
         let (when, newest) = (when.into(), self.version());
         match when {
             When::Version(version) if version == newest => return self.snapshot(),
@@ -268,7 +279,8 @@ impl Database {
             _ => {}
         }
         let durable = self.inner.durable.as_ref().ok_or(Error::NotDurable)?;
-        let state = durable.past(when.until())?;
+        let mut tell = |done, total| recovering(listener, done, total);
+        let state = durable.past(when.until(), &mut tell)?;
         self.inner.copy_of(&state).snapshot()
     }
 

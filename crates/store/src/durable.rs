@@ -25,7 +25,7 @@ use crate::folder::{self, Folder, Listing, Schema, corrupt, disk_error};
 use crate::io::{Disk, Lock};
 use crate::log::reader::{Piece, Reader};
 use crate::log::record::{self, Record, Shape};
-use crate::log::recover::{Recovered, Until, recover};
+use crate::log::recover::{Progress, Recovered, Until, recover};
 use crate::log::state::{Edge, State};
 use crate::log::{Log, RECORD_MAX, Stopped};
 use crate::options::{Durability, Keep, LogSizes, Options, Service};
@@ -346,13 +346,13 @@ impl Durable {
     }
 
     /// The graph as it was before, from the files.
-    pub(crate) fn past(&self, until: Until) -> Result<State> {
+    pub(crate) fn past(&self, until: Until, progress: Progress<'_>) -> Result<State> {
         if let Until::Version(version) = until {
             self.hand_over(version)?;
         }
         let _reads = self.files.read();
         let end = self.log.as_ref().map(|log| log.end());
-        let state = recover(&self.folder, until, end, &mut |_, _| Continue(()))?.state;
+        let state = recover(&self.folder, until, end, progress)?.state;
         match until {
             Until::Version(version) if state.version != version => {
                 Err(Error::PositionTooOld { oldest: Version(self.oldest()) })

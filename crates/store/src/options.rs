@@ -168,6 +168,11 @@ pub struct Options {
 #[derive(Clone)]
 pub(crate) struct Listener(Arc<dyn Progress + Send + Sync>);
 
+/// Tells how many bytes of how many were read.
+pub(crate) fn recovering(listener: &dyn Progress, done: u64, total: u64) -> ControlFlow<()> {
+    listener.tick(&Status { stage: Stage::Recovering, done, total: Some(total), lines: 0 })
+}
+
 impl std::fmt::Debug for Listener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Listener")
@@ -344,8 +349,8 @@ impl Options {
 
     /// Tells whoever wants to hear it how many bytes of how many were read.
     pub(crate) fn tell(&self, done: u64, total: u64) -> ControlFlow<()> {
-        let status = Status { stage: Stage::Recovering, done, total: Some(total), lines: 0 };
-        self.listener.as_ref().map_or(ControlFlow::Continue(()), |heard| heard.0.tick(&status))
+        let listener = self.listener.as_ref();
+        listener.map_or(ControlFlow::Continue(()), |heard| recovering(&*heard.0, done, total))
     }
 
     /// Makes an empty database in memory.

@@ -108,7 +108,7 @@ pub fn salvage_on(
     let folder = Folder::existing(disk, from)?;
     let _lock = folder::lock(&**disk, from, true)?;
     let (mut state, mut saved) = read_good(&folder)?;
-    state.settle();
+    state.settle(&mut || Ok(()))?;
     saved.dangling = state.drop_dangling();
     saved.version = Version(state.version);
     (saved.vertices, saved.edges) = (state.vertices.count(), state.edges.len() as u64);

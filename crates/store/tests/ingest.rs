@@ -162,6 +162,8 @@ fn the_order_of_a_thread_is_kept() {
             }
             let mut seen = [-1.0; 3];
             while seen.iter().any(|&weight| weight < rounds(2000) as f64 - 1.0) {
+                let cut = IngestOptions { full: Full::Wait, ..random_cut(&mut rng) };
+                db.ingest_with(cut).expect("it is not read only");
                 let snapshot = db.snapshot().expect("few are open");
                 for (thread, seen) in (0u64..).zip(&mut seen) {
                     let weight = snapshot.weight(thread, 100u64).ok().flatten().unwrap_or(-1.0);
@@ -209,6 +211,25 @@ fn a_full_backlog_refuses_or_waits() {
     let into = db.ingest().expect("it is not read only");
     into.add_edges(edges()).expect("whoever waits archives");
     assert!(db.stats().edges >= 7);
+}
+
+#[test]
+fn options_that_are_changed_count_from_then_on() {
+    let cut = IngestOptions { backlog: 3, full: Full::Refuse, ..IngestOptions::default() };
+    let db = Database::options().service(Service::Manual).in_memory();
+    let into = db.ingest_with(cut).expect("it is not read only");
+    let edges = |vertices: std::ops::Range<u64>| vertices.map(|v| (v, v + 1));
+    assert_eq!(into.add_edges(edges(0..5)), Err(Error::BacklogFull { max: 3 }));
+    // An older handle hears of it too, and what waits stays in one piece.
+    let cut = IngestOptions { backlog: 5, batch: 2, threads: 2, ..cut };
+    db.ingest_with(cut).expect("it is not read only");
+    assert_eq!(db.ingest_options(), IngestOptions { threshold: 5, ..cut });
+    assert_eq!(into.add_edges(edges(3..9)), Err(Error::BacklogFull { max: 5 }));
+    assert_eq!(into.flush(), Ok(Version(1)));
+    into.add_edges(edges(5..10)).expect("there is room");
+    assert_eq!(into.flush(), Ok(Version(4)), "two, two and one");
+    assert_eq!(db.stats().edges, 10);
+    db.check().expect("every invariant holds");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn a_raised_flag_stops_every_kernel() {
         let stopped = [
             bfs(view, &BfsConfig { cancel: flag(), ..BfsConfig::default() }).err(),
             cdlp(view, &CdlpConfig { cancel: flag(), ..CdlpConfig::default() }).err(),
-            lcc(view, &LccConfig { cancel: flag() }).err(),
+            lcc(view, &LccConfig { cancel: flag(), ..LccConfig::default() }).err(),
             pagerank(view, &PageRankConfig { cancel: flag(), ..PageRankConfig::default() }).err(),
             scc(view, &SccConfig { cancel: flag() }).err(),
             sssp(view, &SsspConfig { cancel: flag(), ..SsspConfig::default() }).err(),

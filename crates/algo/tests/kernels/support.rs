@@ -3,8 +3,8 @@
 use std::ops::{ControlFlow, Range};
 
 use evergraph_algo::{
-    BfsConfig, CdlpConfig, LccConfig, PageRankConfig, SccConfig, SsspConfig, TriangleConfig,
-    WccConfig, bfs, cdlp, lcc, pagerank, scc, sssp, triangle_count, verify, wcc,
+    BfsConfig, CdlpConfig, LccConfig, Measure, PageRankConfig, SccConfig, SsspConfig,
+    TriangleConfig, WccConfig, bfs, cdlp, lcc, pagerank, scc, sssp, triangle_count, verify, wcc,
 };
 use evergraph_graph::{Csr, EdgeList, GraphView, KeyTable, VertexId};
 
@@ -174,8 +174,11 @@ pub(crate) fn check_all<G: GraphView>(view: &G) {
     verify::scc(view, &output).expect("scc");
     let output = triangle_count(view, &TriangleConfig::default()).expect("nothing to refuse");
     verify::triangle_count(view, &output).expect("triangles");
-    let output = lcc(view, &LccConfig::default()).expect("nothing to refuse");
-    verify::lcc(view, &output).expect("lcc");
+    for measure in [Measure::Edges, Measure::Triangles] {
+        let config = LccConfig { measure, ..LccConfig::default() };
+        let output = lcc(view, &config).expect("nothing to refuse");
+        verify::lcc(view, &config, &output).expect("lcc");
+    }
     check_iterative(view);
 }
 

@@ -50,6 +50,8 @@ struct Figure {
     baseline: Option<String>,
     baseline_value: Option<f64>,
     remark: Option<String>,
+    /// Those of the package; all unless said.
+    threads: Option<usize>,
 }
 
 /// Runs the script and takes its figures.
@@ -112,7 +114,8 @@ fn failed(python: &Path, error: impl std::fmt::Display) -> Error {
 fn row(session: &Session<'_>, figure: Figure) -> Result<Row> {
     let metric = known(&METRICS, &figure.metric)?;
     let row = Row::of(metric, known(&UNITS, &figure.unit)?, &Samples(figure.samples));
-    let (directed, threads) = (session.args.directed, crate::machine::cores());
+    let threads = figure.threads.unwrap_or_else(crate::machine::cores);
+    let directed = session.args.directed;
     let row = Row { graph: figure.of, directed, threads, remark: figure.remark, ..row };
     Ok(match (figure.baseline, figure.baseline_value) {
         (Some(baseline), Some(value)) => row.against(known(&BASELINES, &baseline)?, value),

@@ -182,7 +182,7 @@ impl Inner {
         let scribe = self.durable.as_ref().filter(|durable| durable.log.is_some());
         let scribe = scribe.map(|durable| Writes { db: self, durable });
         let scribe = scribe.as_ref().map(|scribe| scribe as &dyn Scribe);
-        self.engine.absorb(changes, self.front.pool(), scribe).map(drop)
+        self.engine.absorb(changes, &self.front.pool(), scribe).map(drop)
     }
 
     /// Step 3.

@@ -10,8 +10,11 @@
 //!     batches are archived in their order.
 //!   - F2 `archived + taken + waiting` is how many changes were ever appended.
 //!   - F3 `window` is held for moments only; never while a batch is archived.
+//!   - F4 Options that are changed hold for what is appended and archived later; a chunk stays as long
+//!     as it was begun.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use evergraph_graph::KeyRef;
@@ -22,7 +25,7 @@ use crate::account::Account;
 use crate::engine::fat_tree::{Unchecked, Wish};
 use crate::fault::{Fault, planted};
 use crate::pool::Pool;
-use crate::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::time::{Limit, moment};
 
 /// Changes of a chunk, unless a batch has fewer.
@@ -71,9 +74,15 @@ pub(super) struct Chunk {
     begun: Instant,
     /// Bytes in the account.
     bytes: usize,
+    /// So many changes it takes.
+    room: usize,
 }
 
 impl Chunk {
+    fn is_full(&self) -> bool {
+        self.len() >= self.room
+    }
+
     pub(super) fn len(&self) -> usize {
         match &self.changes {
             Changes::Ids(changes) => changes.len(),
@@ -94,8 +103,8 @@ impl Batch {
     }
 }
 
-#[derive(Default)]
 struct Window {
+    options: IngestOptions,
     chunks: VecDeque<Chunk>,
     spares: Vec<Chunk>,
     waiting: usize,
@@ -103,17 +112,23 @@ struct Window {
     archived: u64,
 }
 
+impl Window {
+    /// So many changes a chunk takes that is begun now.
+    fn room(&self) -> usize {
+        CHUNK.min(self.options.batch)
+    }
+}
+
 /// The window of a database.
 pub(crate) struct Front {
-    options: IngestOptions,
-    chunk: usize,
     empty: Changes,
     account: Account,
     window: Mutex<Window>,
     /// Somebody appended to an empty window, or filled it up to the threshold.
     begun: Condvar,
     turn: Mutex<()>,
-    pool: OnceLock<Pool>,
+    /// The threads that work on a batch, and how many there were to be.
+    pool: Mutex<Option<(usize, Arc<Pool>)>>,
 }
 
 /// The right to archive.
@@ -122,33 +137,55 @@ pub(super) type Turn<'f> = MutexGuard<'f, ()>;
 impl Front {
     /// The window of a database whose changes look like `empty`.
     pub(super) fn new(options: IngestOptions, empty: Changes, account: Account) -> Self {
+        let (chunks, spares) = (VecDeque::new(), Vec::new());
+        let window = Window { options, chunks, spares, waiting: 0, taken: 0, archived: 0 };
         Self {
-            options,
-            chunk: CHUNK.min(options.batch),
             empty,
             account,
-            window: Mutex::default(),
+            window: Mutex::new(window),
             begun: Condvar::new(),
             turn: Mutex::default(),
-            pool: OnceLock::new(),
+            pool: Mutex::default(),
         }
     }
 
+    /// When changes are archived.
+    pub(super) fn options(&self) -> IngestOptions {
+        self.window.lock().options
+    }
+
+    /// Changes when they are archived (F4).
+    pub(super) fn set_options(&self, options: IngestOptions) {
+        let mut window = self.window.lock();
+        window.options = options;
+        // Who waits for changes to be old or many enough may have waited long enough.
+        self.begun.notify_all();
+    }
+
     /// The threads that work on a batch.
-    pub(super) fn pool(&self) -> &Pool {
-        self.pool.get_or_init(|| Pool::new(self.options.threads))
+    pub(super) fn pool(&self) -> Arc<Pool> {
+        let wanted = self.options().threads;
+        let mut pool = self.pool.lock();
+        match &*pool {
+            Some((threads, pool)) if *threads == wanted => Arc::clone(pool),
+            _ => {
+                let made = Arc::new(Pool::new(wanted));
+                *pool = Some((wanted, Arc::clone(&made)));
+                made
+            }
+        }
     }
 
     /// Appends changes that are known to be right, as many as there is room for; how many.
     #[inline]
     pub(super) fn append(&self, changes: &[Named<'_>]) -> usize {
         let mut window = self.window.lock();
-        let room = self.options.backlog.saturating_sub(window.waiting + window.taken);
+        let room = window.options.backlog.saturating_sub(window.waiting + window.taken);
         let before = window.waiting;
         for change in &changes[..changes.len().min(room)] {
             self.push(&mut window, change);
         }
-        let threshold = self.options.threshold;
+        let threshold = window.options.threshold;
         if window.waiting > before
             && (before == 0 || (before < threshold && window.waiting >= threshold))
         {
@@ -159,7 +196,7 @@ impl Front {
 
     #[inline]
     fn push(&self, window: &mut Window, change: &Named<'_>) {
-        if window.chunks.back().is_none_or(|chunk| chunk.len() >= self.chunk) {
+        if window.chunks.back().is_none_or(Chunk::is_full) {
             self.begin_chunk(window);
         }
         let chunk = window.chunks.back_mut().expect("there is one now");
@@ -185,24 +222,25 @@ impl Front {
 
     #[cold]
     fn begin_chunk(&self, window: &mut Window) {
-        let begun = moment();
-        let chunk = window.spares.pop().map_or_else(
-            || {
-                let mut changes = self.empty.clone();
-                let bytes = changes.reserve(self.chunk);
-                self.account.add(bytes);
-                Chunk { changes, begun, bytes }
-            },
-            |spare| Chunk { begun, ..spare },
-        );
+        let (begun, room) = (moment(), window.room());
+        let spare = window.spares.pop().unwrap_or_else(|| {
+            let changes = self.empty.clone();
+            Chunk { changes, begun, bytes: 0, room }
+        });
+        let mut chunk = Chunk { begun, room, ..spare };
+        // A spare of a longer chunk has more room than it uses.
+        let bytes = chunk.changes.reserve(room);
+        self.account.add(bytes - chunk.bytes);
+        chunk.bytes = bytes;
         window.chunks.push_back(chunk);
     }
 
     /// An error if changes that find no room are refused.
     pub(super) fn refuse(&self) -> Result<(), Error> {
-        match self.options.full {
+        let options = self.options();
+        match options.full {
             Full::Wait => Ok(()),
-            Full::Refuse => Err(Error::BacklogFull { max: self.options.backlog }),
+            Full::Refuse => Err(Error::BacklogFull { max: options.backlog }),
         }
     }
 
@@ -212,16 +250,15 @@ impl Front {
         let limit = Limit::new(limit);
         loop {
             let age = window.chunks.front().map(|oldest| oldest.begun.elapsed());
-            if age.is_some_and(|age| age >= self.options.delay)
-                || window.waiting >= self.options.threshold
-            {
+            let IngestOptions { delay, threshold, .. } = window.options;
+            if age.is_some_and(|age| age >= delay) || window.waiting >= threshold {
                 return true;
             }
             let left = limit.left();
             if left.is_zero() {
                 return false;
             }
-            let pause = age.map_or(left, |age| left.min(self.options.delay.saturating_sub(age)));
+            let pause = age.map_or(left, |age| left.min(delay.saturating_sub(age)));
             self.begun.wait_for(&mut window, pause);
         }
     }
@@ -249,7 +286,7 @@ impl Front {
         let mut batch = Batch { chunks: Vec::new() };
         let mut taken = 0;
         while let Some(next) = window.chunks.front()
-            && (taken == 0 || taken + next.len() <= self.options.batch)
+            && (taken == 0 || taken + next.len() <= window.options.batch)
         {
             taken += next.len();
             batch.chunks.extend(window.chunks.pop_front());
@@ -270,13 +307,13 @@ impl Front {
         let len = batch.len();
         let mut chunks = batch.chunks;
         for chunk in &mut chunks {
-            let texts = chunk.clear(self.chunk);
+            let texts = chunk.clear();
             self.account.sub(texts);
         }
         let mut window = self.window.lock();
         window.taken = 0;
         window.archived += len as u64;
-        let spares = self.options.threshold.div_ceil(self.chunk) + 1;
+        let spares = window.options.threshold.div_ceil(window.room()) + 1;
         while window.spares.len() < spares
             && let Some(chunk) = chunks.pop()
         {
@@ -325,13 +362,13 @@ impl Changes {
 
 impl Chunk {
     /// Forgets the changes, but keeps their room; how many bytes of texts went.
-    fn clear(&mut self, capacity: usize) -> usize {
+    fn clear(&mut self) -> usize {
         match &mut self.changes {
             Changes::Ids(vec) => vec.clear(),
             Changes::Numbers(vec) => vec.clear(),
             Changes::Texts(vec) => vec.clear(),
         }
-        let bytes = self.changes.reserve(capacity);
+        let bytes = self.changes.reserve(self.room);
         std::mem::replace(&mut self.bytes, bytes) - bytes
     }
 }

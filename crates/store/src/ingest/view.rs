@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Backlog, Ingest};
+use super::{Backlog, Ingest, IngestOptions};
 use crate::database::Inner;
 use crate::durable::{Durable, Source};
 use crate::log::state::State;
@@ -34,6 +34,19 @@ impl Database {
         }
         self.keeper.start_archiving();
         Ok(Ingest::new(self.clone()))
+    }
+
+    /// As [`Database::ingest`], and changes when changes are archived, and how many may wait: for all
+    /// that is ingested from now on, whoever does it, since all append to one window.
+    pub fn ingest_with(&self, options: IngestOptions) -> Result<Ingest> {
+        let ingest = self.ingest()?;
+        self.inner.front.set_options(options.checked());
+        Ok(ingest)
+    }
+
+    /// When changes that are ingested are archived now, and how many may wait.
+    pub fn ingest_options(&self) -> IngestOptions {
+        self.inner.front.options()
     }
 
     /// What was ingested and waits to be archived.

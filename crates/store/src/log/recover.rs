@@ -116,7 +116,7 @@ pub(crate) fn recover(
         return Err(error);
     }
     read?;
-    state.settle();
+    state.settle(&mut || reading.heard())?;
     if let Some(last) = needed.last()
         && !state.is_whole()
     {
@@ -166,6 +166,7 @@ impl Reading<'_, '_> {
         for segment in segments {
             self.total += self.folder.size(&segment.path)?;
         }
+        self.heard()?;
         for (at, file) in segments.iter().enumerate() {
             let next = segments.get(at + 1);
             let mut bytes = self.folder.read(&file.path)?;
@@ -186,14 +187,20 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
+    /// Tells how far it is; an error if it is to stop.
+    fn heard(&mut self) -> Result<()> {
+        match (self.progress)(self.done, self.total) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled),
+        }
+    }
+
     /// Takes a segment in; false if that was far enough.
     fn take(&mut self, file: &Numbered, content: &Content<'_>, state: &mut State) -> Result<bool> {
         for batch in &content.batches {
             let length = batch.payload.len() as u64;
             self.done += length;
-            if (self.progress)(self.done, self.total).is_break() {
-                return Err(Error::Cancelled);
-            }
+            self.heard()?;
             let limit = match self.until {
                 Until::Version(version) => version,
                 Until::Time(time) if batch.header.time > time => return Ok(false),

@@ -4,7 +4,8 @@
 //!   1. A checkpoint gives the vertices, and the edges in order.
 //!   2. The commits after it, up to the version wanted, become edits: vertices at once, edges into
 //!      a list.
-//!   3. The edits are sorted, so that the last one of each edge is known, and merged with the edges.
+//!   3. The edits are sorted, so that the last one of each edge is known, and merged with the edges:
+//!      so many at a time that whoever wants to stop is heard soon.
 //! # Invariants
 //!   - An undirected edge stands once, with the lower id first.
 //!   - Edges are strictly ascending.
@@ -17,16 +18,22 @@ use rayon::prelude::*;
 
 use super::record::{Item, Malformed, Shape, Source};
 use super::segment::Batch;
-use crate::Version;
 use crate::checkpoint;
 use crate::engine::fat_tree::Directed;
 use crate::folder::Schema;
+use crate::{Result, Version};
 
 /// An edge, with its weight.
 pub(crate) type Edge = (VertexId, VertexId, f64);
 
 /// Edges that one task merges.
 const EDGES_PER_TASK: usize = 1 << 16;
+
+/// Edits that are sorted at a time, unless one vertex has more: that takes a tenth of a second.
+const EDITS_PER_STEP: usize = 1 << 20;
+
+/// Ranges of sources, at most, from which those of the steps are made.
+const RANGES: u32 = 1 << 12;
 
 /// The graph at a version.
 #[derive(Debug)]
@@ -207,19 +214,70 @@ impl State {
         (before - self.edges.len()) as u64
     }
 
-    /// Merges what was taken in with the edges.
-    pub(crate) fn settle(&mut self) {
-        let mut edits = std::mem::take(&mut self.edits);
+    /// Merges what was taken in with the edges. `heard` is called after each step; with its error it ends, and the state is of no use.
+    pub(crate) fn settle(&mut self, heard: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let edits = std::mem::take(&mut self.edits);
         if edits.is_empty() {
-            return;
+            return Ok(());
         }
-        // Stable: the last edit of an edge stays the last.
-        edits.par_sort_by_key(|edit| (edit.source, edit.target));
         let edges = std::mem::take(&mut self.edges);
-        let tasks = tasks(&edges, &edits);
-        let merged = tasks.into_par_iter().map(|(edges, edits)| merge(edges, edits));
-        self.edges = merged.collect::<Vec<_>>().concat();
+        let mut left = &edges[..];
+        let mut merged = Vec::new();
+        for (end, mut edits) in steps(edits, EDITS_PER_STEP) {
+            let (of_step, after) = left.split_at(left.partition_point(|edge| edge.0 < end));
+            left = after;
+            // Stable: the last edit of an edge stays the last.
+            edits.par_sort_by_key(|edit| (edit.source, edit.target));
+            let tasks = tasks(of_step, &edits).into_par_iter();
+            let of_tasks = tasks.map(|(edges, edits)| merge(edges, edits));
+            merged.extend(of_tasks.collect::<Vec<_>>());
+            heard()?;
+        }
+        self.edges = merged.concat();
+        Ok(())
     }
+}
+
+/// Cuts edits, in their order, into those of ascending ranges of sources, each with the end of its
+/// range: `size` edits at most, or those of few sources. Nothing comes after the last range.
+fn steps(edits: Vec<Edit>, size: usize) -> Vec<(VertexId, Vec<Edit>)> {
+    let last = edits.iter().map(|edit| edit.source).max().unwrap_or(0);
+    if edits.len() <= size {
+        return vec![(VertexId::MAX, edits)];
+    }
+    let width = last / RANGES + 1;
+    let mut counts = vec![0_usize; (last / width) as usize + 1];
+    for edit in &edits {
+        counts[(edit.source / width) as usize] += 1;
+    }
+    let mut steps: Vec<(VertexId, Vec<Edit>)> = Vec::new();
+    let mut lengths: Vec<usize> = Vec::new();
+    let step_of: Vec<usize> = (1..)
+        .zip(counts)
+        .map(|(range, count)| {
+            match (lengths.last_mut(), steps.last_mut()) {
+                (Some(length), Some(step)) if *length + count <= size => {
+                    *length += count;
+                    step.0 = range * width;
+                }
+                _ => {
+                    lengths.push(count);
+                    steps.push((range * width, Vec::new()));
+                }
+            }
+            steps.len() - 1
+        })
+        .collect();
+    for (step, length) in steps.iter_mut().zip(lengths) {
+        step.1.reserve_exact(length);
+    }
+    if let Some(step) = steps.last_mut() {
+        step.0 = VertexId::MAX;
+    }
+    for edit in edits {
+        steps[step_of[(edit.source / width) as usize]].1.push(edit);
+    }
+    steps
 }
 
 /// Cuts edges and edits at the same places.
@@ -301,5 +359,46 @@ impl checkpoint::Graph for State {
 
     fn edges(&self, take: &mut dyn FnMut(Edge) -> io::Result<()>) -> io::Result<()> {
         self.edges.iter().try_for_each(|&edge| take(edge))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+
+    /// Each edit is in the step of its source, and in each step they are in their order.
+    #[test]
+    fn steps_keep_all_edits_in_order() {
+        for seed in 0..40 {
+            let mut rng = Pcg64Mcg::seed_from_u64(seed);
+            let bound = if seed % 2 == 0 { 20 } else { 3 * RANGES };
+            let edits: Vec<Edit> = (0..rng.random_range(0..400_u32))
+                .map(|target| {
+                    let source = rng.random_range(0..bound).min(rng.random_range(0..bound));
+                    Edit { source, target, weight: None }
+                })
+                .collect();
+            let ends = |edits: &[Edit]| -> Vec<(u32, u32)> {
+                edits.iter().map(|edit| (edit.source, edit.target)).collect()
+            };
+            let mut expected = ends(&edits);
+            expected.sort_by_key(|&(source, _)| source);
+            let (mut all, mut begin) = (Vec::new(), 0);
+            for (end, mut step) in steps(edits, 30) {
+                let span = begin..end;
+                assert!(step.iter().all(|edit| span.contains(&edit.source)), "seed {seed}");
+                let ranges = step.iter().map(|edit| edit.source / (bound / RANGES + 1));
+                let ranges: std::collections::BTreeSet<u32> = ranges.collect();
+                assert!(step.len() <= 30 || ranges.len() == 1, "seed {seed}: {}", step.len());
+                step.sort_by_key(|edit| edit.source);
+                all.extend(ends(&step));
+                begin = end;
+            }
+            assert_eq!(all, expected, "seed {seed}");
+            assert_eq!(begin, VertexId::MAX, "seed {seed}");
+        }
     }
 }

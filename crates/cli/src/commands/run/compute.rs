@@ -66,7 +66,10 @@ pub(super) fn compute(question: &Question<'_>, snapshot: &Snapshot) -> Result<An
         Algorithm::Cdlp { iterations } => {
             Answer::Communities(algo::cdlp(snapshot, &question.cdlp(iterations))?)
         }
-        Algorithm::Lcc => Answer::Coefficients(algo::lcc(snapshot, &LccConfig { cancel })?),
+        Algorithm::Lcc => Answer::Coefficients(algo::lcc(
+            snapshot,
+            &LccConfig { cancel, ..LccConfig::default() },
+        )?),
         Algorithm::Sssp { .. } => Answer::Distances(algo::sssp(snapshot, &question.sssp())?),
         Algorithm::Triangles => {
             Answer::Triangles(algo::triangle_count(snapshot, &TriangleConfig { cancel })?)
@@ -93,7 +96,7 @@ pub(super) fn verify(
         }
         Answer::Components(output) => verify::wcc(view, output),
         Answer::Communities(output) => verify::cdlp(view, &question.cdlp(iterations), output),
-        Answer::Coefficients(output) => verify::lcc(view, output),
+        Answer::Coefficients(output) => verify::lcc(view, &LccConfig::default(), output),
         Answer::Distances(output) => verify::sssp(view, &question.sssp(), output),
         Answer::Triangles(output) => verify::triangle_count(view, output),
         Answer::StrongComponents(output) => verify::scc(view, output),
