@@ -314,6 +314,13 @@ impl<W: Weight> Base<W> {
         version.saturating_sub(self.since).min(u64::from(STAMP_MAX)) as u32
     }
 
+    /// How many rows, from the first, a reader at `version` takes in.
+    #[inline]
+    pub(crate) fn taken_at(&self, version: u64) -> usize {
+        let last = self.stamp_at(version);
+        self.rows().map_or(0, |rows| rows.stamps.partition_point(|&stamp| stamp <= last))
+    }
+
     /// Appends a change made at `version`. The caller holds the latch and has made room.
     #[inline]
     pub(crate) fn append(&self, op: &Op<W>, version: u64) {

@@ -12,11 +12,9 @@ use std::ops::Range;
 use evergraph_graph::{VertexId, Weight};
 
 use super::base::{Base, GROUP, Kind, Op, VERTEX, local_of_tag, position};
+use super::row_order::RowOrder;
 use crate::fault::{Fault, planted};
 use crate::raw::Rows;
-
-/// Bits of a row number in a packed sort key; `raw::delta::ROWS_MAX`.
-const ROW_BITS: u32 = 26;
 
 /// A base after a fold: the new runs in parts that may still be cut, and what was left pending.
 pub(crate) struct Folded<W> {
@@ -93,8 +91,7 @@ pub(crate) fn fold<W: Weight>(base: &Base<W>, limit: u64) -> Folded<W> {
         folded.weights = base.runs.weights.to_vec();
         return folded;
     };
-    let last = base.stamp_at(limit);
-    let taken = rows.stamps.partition_point(|&stamp| stamp <= last);
+    let taken = base.taken_at(limit);
     if let Some(&stamp) = rows.stamps[..taken].last() {
         folded.version += u64::from(stamp);
     }
@@ -124,23 +121,14 @@ fn carried<W: Weight>(base: &Base<W>, rows: &Rows<'_, W>, taken: usize) -> Vec<(
 
 /// The edits of the last row of each edge, in the order of the runs.
 fn edits<W: Weight>(base: &Base<W>, rows: &Rows<'_, W>, taken: usize) -> Vec<Edit> {
-    let key = |i: usize| {
-        let local = u64::from(local_of_tag(rows.tags[i]));
-        local << (u64::BITS - 6) | u64::from(rows.ids[i]) << ROW_BITS | i as u64
-    };
-    let mut keys: Vec<u64> = (0..taken).filter(|&i| rows.ids[i] != VERTEX).map(key).collect();
-    keys.sort_unstable();
-    let mut edits = Vec::with_capacity(keys.len());
+    let order = RowOrder::of(rows, taken);
+    let mut edits = Vec::with_capacity(order.keys().len());
     let mut from = 0;
-    for (i, &key) in keys.iter().enumerate() {
-        if keys.get(i + 1).is_some_and(|next| next >> ROW_BITS == key >> ROW_BITS) {
-            continue;
-        }
-        let row = (key & ((1 << ROW_BITS) - 1)) as usize;
-        let local = local_of_tag(rows.tags[row]);
+    for &key in order.keys() {
+        let (local, row) = (key.local(), key.row());
         let span = base.span(local);
         from = span.start.max(from);
-        let found = position(&base.runs.ids[from..span.end], rows.ids[row]);
+        let found = position(&base.runs.ids[from..span.end], key.id());
         let (Ok(offset) | Err(offset)) = found;
         let action = match (Kind::of(rows.tags[row]), found) {
             (Kind::Remove, Ok(_)) => Action::Delete,

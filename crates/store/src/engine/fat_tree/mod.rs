@@ -41,6 +41,7 @@ mod merge;
 pub(crate) mod models;
 mod pieces;
 mod read;
+mod row_order;
 mod service;
 mod tuning;
 mod validate;

@@ -9,6 +9,7 @@ use evergraph_graph::{VertexId, Weight};
 use smallvec::SmallVec;
 
 use super::base::{Base, Kind, VERTEX, local_of_tag};
+use super::row_order::{RowKey, next_list};
 
 /// Rows of one vertex that are pending, mostly at most this many.
 const INLINE: usize = 8;
@@ -40,6 +41,31 @@ fn dirty_pieces<W: Weight, B>(
     version: u64,
     f: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
+    let pending = pending(base, local, version);
+    let rows = pending.iter().map(|&(id, row)| (id, row as usize));
+    pieces_around(base, local, rows, f)
+}
+
+/// As [`pieces`], of the next list of a whole group whose rows are in order already: `left` is what
+/// is left of them, and owners ascend from call to call.
+#[inline]
+pub(super) fn next_pieces<W: Weight, B>(
+    base: &Base<W>,
+    local: u8,
+    left: &mut &[RowKey],
+    f: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let rows = next_list(left, local).iter().map(|key| (key.id(), key.row()));
+    pieces_around(base, local, rows, f)
+}
+
+/// Passes the run of a local vertex with rows taken in, which ascend by neighbour.
+fn pieces_around<W: Weight, B>(
+    base: &Base<W>,
+    local: u8,
+    pending: impl Iterator<Item = (VertexId, usize)>,
+    f: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+) -> ControlFlow<B> {
     let (run, weights) = (base.run(local), base.run_weights(local));
     let mut pass = |ids: &[VertexId], weights: &[W]| match ids {
         [] => ControlFlow::Continue(()),
@@ -47,11 +73,10 @@ fn dirty_pieces<W: Weight, B>(
     };
     let mut passed = 0;
     if let Some(rows) = base.rows() {
-        for (id, row) in pending(base, local, version) {
+        for (id, row) in pending {
             let end = passed + run[passed..].partition_point(|&other| other < id);
             pass(&run[passed..end], &weights[passed..end])?;
             passed = end + usize::from(run.get(end) == Some(&id));
-            let row = row as usize;
             if Kind::of(rows.tags[row]) != Kind::Remove {
                 pass(&[id], &rows.weights[row..=row])?;
             }
@@ -134,8 +159,7 @@ fn for_each_of(tags: &[u8], local: u8, mut f: impl FnMut(usize)) {
 /// How many entries the rows that a reader at `version` takes in add to a whole group.
 pub(super) fn entries_pending<W: Weight>(base: &Base<W>, version: u64) -> i64 {
     let Some(rows) = base.rows() else { return 0 };
-    let limit = base.stamp_at(version);
-    let taken = rows.stamps.partition_point(|&stamp| stamp <= limit);
+    let taken = base.taken_at(version);
     let of_edges = rows.tags[..taken].iter().zip(rows.ids).filter(|&(_, &id)| id != VERTEX);
     of_edges.map(|(&tag, _)| i64::from(Kind::of(tag).entries_added())).sum()
 }

@@ -30,7 +30,8 @@ use super::directory::vertices_below;
 use super::hub::Hub;
 use super::leaf::{LeafAt, STRETCH, VERTICES, stretch_of};
 use super::leaf_table::{LeafTable, QuickLists};
-use super::pieces::{entries_pending, length, pieces};
+use super::pieces::{entries_pending, length, next_pieces, pieces};
+use super::row_order::RowOrder;
 use super::{Address, FatTree, Side};
 use crate::raw::{LeasedTable, prefetch};
 use crate::sync::{AtomicU64, OnceLock, Ordering, RwLock};
@@ -314,9 +315,16 @@ impl<W: Weight> Tables<W> {
         f: &mut impl FnMut(VertexId, &[VertexId]) -> ControlFlow<()>,
     ) {
         table.prefetch_after(group_of(range.start));
+        let base = self.base(table, group_of(range.start));
+        let rows = RowOrder::at(base, self.version);
+        let mut left = rows.keys();
         for v in range {
             // Where `f` breaks, the next vertex follows.
-            let _ = self.runs_elsewhere(table, v, &mut |run, _| f(v, run));
+            let mut pass = |run: &[VertexId], _: &[W]| f(v, run);
+            let _ = match Self::hub_of(base, v) {
+                Some(_) => self.runs_elsewhere(table, v, &mut pass),
+                None => next_pieces(base, local_of(v), &mut left, &mut pass),
+            };
         }
     }
 }
