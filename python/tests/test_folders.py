@@ -212,7 +212,7 @@ def test_a_bar_hears_how_far_opening_is(tmp_path):
     assert bar.n == bar.total > 50_000
     with tqdm.tqdm(unit="B", unit_scale=True, file=io.StringIO()) as real:
         eg.open(tmp_path, progress=real).close()
-        assert real.n == real.total == bar.n
+        assert real.n == real.total >= bar.n
 
     class Broken(Bar):
         def update(self, more):

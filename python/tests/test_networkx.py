@@ -1,5 +1,7 @@
 """NetworkX on our graphs: without conversion, at the newest version, as NetworkX itself answers."""
 
+import gc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -115,6 +117,30 @@ def test_self_loops_do_not_count_in_triangles(seed):
     assert nx.triangles(graph) == nx.triangles(model)
     assert nx.triangles(graph, 3) == nx.triangles(model, 3)
     assert nx.transitivity(graph) == pytest.approx(nx.transitivity(model))
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_waits_while_sets_are_made(enabled):
+    ends = np.arange(0, 40_000, 2)
+    shown = eg.from_edges(ends, ends + 1).snapshot()
+    found, keys, runs = shown._native.wcc(), shown._keys(), []
+
+    def hear(phase, info):
+        runs.append(phase)
+
+    was_enabled = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    gc.callbacks.append(hear)
+    try:
+        groups = found.groups(keys)
+        during = list(runs)
+        assert gc.isenabled() == enabled
+    finally:
+        gc.callbacks.remove(hear)
+        (gc.enable if was_enabled else gc.disable)()
+    assert len(groups) == 20_000 and groups[7] == {14, 15}
+    # Once more at most, before it is told to wait.
+    assert during.count("start") <= 1
 
 
 def test_errors_are_those_of_networkx():
