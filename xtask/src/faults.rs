@@ -129,7 +129,7 @@ const QUICK: [&str; 11] = [
 ];
 
 /// Faults that only a model finds for certain: the short version builds none, and leaves them out.
-const FOR_MODELS: [&str; 9] = [
+const FOR_MODELS: [&str; 12] = [
     "return-early",
     "merge-invisible",
     "merge-keeps-mark",
@@ -139,6 +139,9 @@ const FOR_MODELS: [&str; 9] = [
     "validates-first",
     "set-left-early",
     "set-not-entered",
+    "batch-ends-unchecked",
+    "batch-not-renewed",
+    "flush-early",
 ];
 
 /// What every run of the tests plants: a fault of each protocol, found by the first suites.
