@@ -59,6 +59,8 @@ pub(crate) fn measure(session: &mut Session<'_>) -> Result<()> {
     let python = python();
     check(&python)?;
     let mut script = Command::new(&python);
+    // What lies in the current folder is none of its modules, whatever it is called.
+    script.env("PYTHONSAFEPATH", "1");
     script.args(["-c", SCRIPT, "--json", "--graph"]);
     match &session.args.graph {
         GraphSource::File(path) => script.arg(path),
